@@ -9,7 +9,7 @@
 set -eu
 version=0.73.2
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-out=${1:-$here/src/bindings.rs}
+out=$(realpath -m -- "${1:-$here/src/bindings.rs}")
 
 have=$(bindgen --version)
 if [ "$have" != "bindgen $version" ]; then
@@ -97,3 +97,8 @@ bindgen src/bindings.h "$@" \
 	--raw-line 'use crate::types::*;' \
 	--raw-line 'use libc::{pthread_cond_t, pthread_mutex_t, sockaddr, socklen_t};' \
 	--output "$out"
+
+# The numbers in the layout assertions are those of the machine this ran on; libc's types follow
+# the target.
+arch=$(uname -m)
+sed -i "s/^const _: () = {\$/#[cfg(all(target_arch = \"$arch\", target_pointer_width = \"64\"))]\n&/" "$out"
