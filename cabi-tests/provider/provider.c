@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* the log of calls, the plans, and the objects that are alive */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <valgrind/memcheck.h>
+#include "internal.h"
+
+#define MAX_RECORDS 65536
+#define MAX_PLANS 16
+#define MAX_MISUSES 64
+#define MAX_CONCERNED 8
+#define POISON 0x5a
+
+struct record {
+	char text[512];
+	const char *objects[MAX_CONCERNED + 1];
+	unsigned int object_count;
+};
+
+struct plan {
+	bool pending;
+	enum provider_call call;
+	unsigned int countdown;
+	bool fails;
+	long value;
+	int error;
+};
+
+static const char *const call_names[PROVIDER_CALLS] = {
+	"any call",
+#define X(name) #name,
+	PROVIDER_CALLS_THAT_CAN_FAIL(X)
+	PROVIDER_CALLS_THAT_CANNOT_FAIL(X)
+#undef X
+};
+
+static const bool can_fail[PROVIDER_CALLS] = {
+#define X(name) [CALL_##name] = true,
+	PROVIDER_CALLS_THAT_CAN_FAIL(X)
+#undef X
+};
+
+static const char *const kind_names[KINDS] = {
+	"pd", "mr", "channel", "cq", "srq", "qp", "id", "ec", "event",
+	"addrinfo"
+};
+
+static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static struct record *records;
+static unsigned int record_count;
+static _Thread_local unsigned int current;
+static struct plan plans[MAX_PLANS];
+static char misuses[MAX_MISUSES][256];
+static unsigned int misuse_count;
+static unsigned int calls_made;
+static const char *failed_call;
+static struct object *objects;
+static unsigned int kind_counts[KINDS];
+
+void lock(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+void unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+/* ---- log and plans ---- */
+
+static struct plan *due_plan(enum provider_call call)
+{
+	struct plan *due = NULL;
+
+	for (struct plan *plan = plans; plan < plans + MAX_PLANS; plan++) {
+		if (!plan->pending)
+			continue;
+		if (plan->call != call && (plan->call != PROVIDER_ANY_CALL ||
+				!can_fail[call]))
+			continue;
+		if (--plan->countdown == 0 && !due) {
+			plan->pending = false;
+			due = plan;
+		}
+	}
+	return due;
+}
+
+struct call enter(enum provider_call call, const char *format, ...)
+{
+	struct call made = {.call = call};
+	struct plan *plan;
+	va_list arguments;
+
+	lock();
+	if (record_count == MAX_RECORDS) {
+		misuse("more than %d calls", MAX_RECORDS);
+		abort();
+	}
+	made.record = current = record_count++;
+	struct record *record = &records[made.record];
+	int length = snprintf(record->text, sizeof(record->text), "%s(",
+			call_names[call]);
+	va_start(arguments, format);
+	length += vsnprintf(record->text + length,
+			sizeof(record->text) - (size_t)length, format,
+			arguments);
+	va_end(arguments);
+	if ((size_t)length > sizeof(record->text) - 40)
+		abort();
+	record->object_count = 0;
+	record->objects[0] = NULL;
+
+	if (can_fail[call])
+		calls_made++;
+	plan = due_plan(call);
+	if (plan) {
+		made.planned = true;
+		made.fails = plan->fails;
+		made.value = plan->value;
+		made.error = plan->error;
+		if (plan->fails)
+			failed_call = call_names[call];
+	}
+	return made;
+}
+
+void concerns(const void *address)
+{
+	struct record *record = &records[current];
+	struct object *object = find(address);
+
+	if (!object || record->object_count == MAX_CONCERNED)
+		return;
+	for (unsigned int n = 0; n < record->object_count; n++)
+		if (record->objects[n] == object->name)
+			return;
+	record->objects[record->object_count++] = object->name;
+	record->objects[record->object_count] = NULL;
+}
+
+void leave(const struct call *call, const char *format, ...)
+{
+	struct record *record = &records[call->record];
+	size_t length = strlen(record->text);
+	va_list arguments;
+	int error = errno;
+
+	strcpy(record->text + length, ")");
+	length++;
+	if (call->planned) {
+		if (call->fails)
+			snprintf(record->text + length,
+				sizeof(record->text) - length, " = %s",
+				strerrorname_np(call->error));
+		else
+			snprintf(record->text + length,
+				sizeof(record->text) - length, " = %ld",
+				call->value);
+		if (call->error)
+			error = call->error;
+	} else {
+		strcpy(record->text + length, " = ");
+		va_start(arguments, format);
+		vsnprintf(record->text + length + 3,
+			sizeof(record->text) - length - 3, format, arguments);
+		va_end(arguments);
+	}
+	unlock();
+	errno = error;
+}
+
+void leave_void(const struct call *call)
+{
+	strcat(records[call->record].text, ")");
+	unlock();
+}
+
+static void add_plan(struct plan plan)
+{
+	lock();
+	for (unsigned int n = 0; n < MAX_PLANS; n++) {
+		if (plans[n].pending)
+			continue;
+		plans[n] = plan;
+		unlock();
+		return;
+	}
+	abort();
+}
+
+void provider_fail(enum provider_call call, unsigned int nth, int error)
+{
+	add_plan((struct plan){.pending = true, .call = call,
+		.countdown = nth, .fails = true, .error = error});
+}
+
+void provider_return(enum provider_call call, unsigned int nth, long value,
+		int error)
+{
+	add_plan((struct plan){.pending = true, .call = call,
+		.countdown = nth, .value = value, .error = error});
+}
+
+void provider_fail_allocation(unsigned int nth)
+{
+	memory_fail(nth);
+}
+
+unsigned int provider_clear_plans(void)
+{
+	unsigned int dropped = memory_plan_pending() ? 1 : 0;
+
+	lock();
+	memory_clear_plan();
+	for (unsigned int n = 0; n < MAX_PLANS; n++) {
+		dropped += plans[n].pending;
+		plans[n].pending = false;
+	}
+	unlock();
+	return dropped;
+}
+
+unsigned int provider_calls_made(void)
+{
+	return calls_made;
+}
+
+unsigned int provider_allocations_made(void)
+{
+	return memory_allocations();
+}
+
+const char *provider_failed_call(void)
+{
+	return failed_call;
+}
+
+unsigned int provider_log_length(void)
+{
+	return record_count;
+}
+
+const char *provider_log_line(unsigned int n)
+{
+	return n < record_count ? records[n].text : NULL;
+}
+
+const char *const *provider_log_objects(unsigned int n)
+{
+	return n < record_count ? records[n].objects : NULL;
+}
+
+void provider_log_clear(void)
+{
+	lock();
+	record_count = 0;
+	unlock();
+}
+
+void misuse(const char *format, ...)
+{
+	va_list arguments;
+
+	lock();
+	if (misuse_count < MAX_MISUSES) {
+		va_start(arguments, format);
+		vsnprintf(misuses[misuse_count++], sizeof(misuses[0]), format,
+			arguments);
+		va_end(arguments);
+	}
+	unlock();
+}
+
+unsigned int provider_misuses(void)
+{
+	return misuse_count;
+}
+
+const char *provider_misuse(unsigned int n)
+{
+	return n < misuse_count ? misuses[n] : NULL;
+}
+
+void provider_forget_misuses(void)
+{
+	misuse_count = 0;
+}
+
+/* ---- objects ---- */
+
+struct object *create(enum kind kind, size_t size)
+{
+	struct object *object = calloc(1, sizeof(*object));
+
+	if (!object)
+		abort();
+	object->kind = kind;
+	object->size = size;
+	object->address = calloc(1, size);
+	if (!object->address)
+		abort();
+	object->alive = true;
+	object->number = ++kind_counts[kind];
+	snprintf(object->name, sizeof(object->name), "%s%u", kind_names[kind],
+		object->number);
+	object->next = objects;
+	objects = object;
+	concerns(object->address);
+	return object;
+}
+
+struct object *parent(struct object *child, const void *address)
+{
+	struct object *object = find(address);
+
+	if (!object)
+		return NULL;
+	for (unsigned int n = 0; n < MAX_PARENTS; n++) {
+		if (child->parents[n])
+			continue;
+		child->parents[n] = object;
+		object->users++;
+		concerns(address);
+		return object;
+	}
+	abort();
+}
+
+struct object *find(const void *address)
+{
+	if (!address)
+		return NULL;
+	for (struct object *object = objects; object; object = object->next)
+		if (object->address == address)
+			return object;
+	return NULL;
+}
+
+struct object *need(enum kind kind, const void *address, const char *call)
+{
+	struct object *object = find(address);
+
+	if (!object || object->kind != kind) {
+		misuse("%s: %s is no %s", call, name_of(address),
+			kind_names[kind]);
+		return NULL;
+	}
+	concerns(address);
+	if (!object->alive) {
+		misuse("%s: %s was destroyed before", call, object->name);
+		return NULL;
+	}
+	return object;
+}
+
+const char *name_of(const void *address)
+{
+	struct object *object;
+
+	if (!address)
+		return "none";
+	object = find(address);
+	return object ? object->name : "a stranger";
+}
+
+static bool only_excused_users(const struct object *object)
+{
+	for (struct object *user = objects; user; user = user->next) {
+		if (!user->alive || user->excused)
+			continue;
+		for (unsigned int n = 0; n < MAX_PARENTS; n++)
+			if (user->parents[n] == object)
+				return false;
+	}
+	return true;
+}
+
+/* poison instead of free: an address must not come back before the reset */
+static void bury(struct object *object)
+{
+	memset(object->address, POISON, object->size);
+	VALGRIND_MAKE_MEM_NOACCESS(object->address, object->size);
+}
+
+int destroy(struct object *object, bool callers_order)
+{
+	if (object->users && object->kind != ID &&
+			object->kind != EVENT_CHANNEL) {
+		if (only_excused_users(object))
+			object->excused = true;
+		else if (!callers_order)
+			misuse("%s destroyed while others use it",
+				object->name);
+		return EBUSY;
+	}
+	if (object->users && !only_excused_users(object))
+		misuse("%s destroyed while others use it", object->name);
+	if (object->unacked)
+		misuse("%s destroyed with %u events not acked: waits for ever",
+			object->name, object->unacked);
+	object->alive = false;
+	for (unsigned int n = 0; n < MAX_PARENTS; n++)
+		if (object->parents[n])
+			object->parents[n]->users--;
+	bury(object);
+	return 0;
+}
+
+void excuse(struct object *object)
+{
+	if (object)
+		object->excused = true;
+}
+
+unsigned int provider_alive(void)
+{
+	unsigned int alive = 0;
+
+	lock();
+	for (struct object *object = objects; object; object = object->next)
+		alive += object->alive && !object->excused;
+	unlock();
+	return alive + provider_blocks();
+}
+
+const char *provider_alive_names(void)
+{
+	static char names[1024];
+	size_t length = 0;
+
+	names[0] = '\0';
+	lock();
+	for (struct object *object = objects; object; object = object->next) {
+		if (!object->alive || object->excused)
+			continue;
+		length += (size_t)snprintf(names + length,
+			sizeof(names) - length, "%s ", object->name);
+		if (length >= sizeof(names) - 64)
+			break;
+	}
+	snprintf(names + length, sizeof(names) - length,
+		"%u blocks of memory", provider_blocks());
+	unlock();
+	return names;
+}
+
+unsigned int provider_blocks(void)
+{
+	return memory_blocks();
+}
+
+static void *nth_object(enum kind kind, unsigned int n)
+{
+	for (struct object *object = objects; object; object = object->next)
+		if (object->kind == kind && object->number == n &&
+				object->alive)
+			return object->address;
+	return NULL;
+}
+
+struct rdma_cm_id *provider_id(unsigned int n)
+{
+	return nth_object(ID, n);
+}
+
+struct ibv_qp *provider_qp(unsigned int n)
+{
+	return nth_object(QP, n);
+}
+
+struct ibv_cq *provider_cq(unsigned int n)
+{
+	return nth_object(CQ, n);
+}
+
+struct ibv_mr *provider_mr(unsigned int n)
+{
+	return nth_object(MR, n);
+}
+
+unsigned int provider_count(const char *kind)
+{
+	for (unsigned int n = 0; n < KINDS; n++)
+		if (strcmp(kind, kind_names[n]) == 0)
+			return kind_counts[n];
+	abort();
+}
+
+/* ---- waiting ---- */
+
+int wait_fd(int fd, const char *call)
+{
+	struct pollfd poller = {.fd = fd, .events = POLLIN};
+	uint64_t count;
+
+	for (;;) {
+		int ready;
+
+		/* honours O_NONBLOCK: the read is the kernel's own answer */
+		ready = poll(&poller, 1, 0);
+		if (ready == 0) {
+			int flags = fcntl(fd, F_GETFL);
+
+			if (flags & O_NONBLOCK) {
+				errno = EAGAIN;
+				return -1;
+			}
+			ready = poll(&poller, 1, PATIENCE_MS);
+		}
+		if (ready < 0)
+			return -1;
+		if (ready == 0) {
+			misuse("%s: waits for ever", call);
+			errno = ETIMEDOUT;
+			return -1;
+		}
+		if (read(fd, &count, sizeof(count)) == sizeof(count))
+			return 0;
+		if (errno != EAGAIN)
+			return -1;
+	}
+}
+
+void raise_fd(int fd)
+{
+	uint64_t one = 1;
+
+	if (write(fd, &one, sizeof(one)) != sizeof(one))
+		abort();
+}
+
+void lower_fd(int fd)
+{
+	struct pollfd poller = {.fd = fd, .events = POLLIN};
+	uint64_t count;
+
+	if (poll(&poller, 1, 0) != 1 ||
+			read(fd, &count, sizeof(count)) != sizeof(count))
+		abort();
+}
+
+/* ---- beginning ---- */
+
+void provider_reset(void)
+{
+	struct object *object, *next;
+
+	lock();
+	cm_reset();
+	for (object = objects; object; object = next) {
+		next = object->next;
+		if (object->alive && object->kind == CHANNEL)
+			close(((struct ibv_comp_channel *)object->address)->fd);
+		if (object->alive && object->kind == EVENT_CHANNEL)
+			close(((struct rdma_event_channel *)
+				object->address)->fd);
+		VALGRIND_MAKE_MEM_UNDEFINED(object->address, object->size);
+		free(object->address);
+		free(object->private_data);
+		free(object);
+	}
+	objects = NULL;
+	memset(kind_counts, 0, sizeof(kind_counts));
+	memset(plans, 0, sizeof(plans));
+	record_count = 0;
+	misuse_count = 0;
+	calls_made = 0;
+	failed_call = NULL;
+	memory_reset();
+	provider_device = (struct provider_device){
+		.transport = IBV_TRANSPORT_IB,
+		.query_device_ex = 1,
+		.advise_mr = 1,
+		.max_cqe = 65536,
+		.max_qp_wr = 65536,
+		.max_srq_wr = 65536,
+		.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+			IBV_ACCESS_ON_DEMAND,
+		.bind_finds_device = 1,
+	};
+	provider_context();
+	unlock();
+}
+
+__attribute__((constructor)) static void provider_begin(void)
+{
+	records = mmap(NULL, sizeof(*records) * MAX_RECORDS,
+		PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (records == MAP_FAILED)
+		abort();
+	if (mmap(provider_memory, PROVIDER_MEMORY_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			-1, 0) != provider_memory)
+		abort();
+	provider_reset();
+}
