@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The guest's kernel: Debian's own, downloaded and unpacked into a cache folder, and the initramfs built for it.
+
+    <cache>/<package>_<version>/                      Debian's package
+    <cache>/<package>_<version>/vmlinux               the kernel without its compression
+    <cache>/<package>_<version>/initramfs-<hash>      the hash covers what it was built from
+    <cache>/6.1, <cache>/6.12                         links to the current one of each series
+
+Everything is made under a temporary name and renamed when it is whole, under one lock.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import lzma
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "librpma" / "guest"
+HERE = pathlib.Path(__file__).resolve().parent
+META_PACKAGES = {"6.1": "linux-image-amd64", "6.12": "linux-image-6.12-amd64"}
+
+# crc32 is what rxe asks the crypto API for by name: no dependency says so.
+MODULES = """
+    virtio_pci virtio_net 9pnet_virtio 9p crc32_generic crc32_pclmul ipv6 rdma_rxe rdma_ucm ib_uverbs sch_netem
+    nfit nd_pmem dax_pmem device_dax ext4
+""".split()
+
+
+class Error(Exception):
+    """Something the user must know; the message says it all."""
+
+
+def say(text):
+    print(f"guest: {text}", file=sys.stderr, flush=True)
+
+
+def fetch(series):
+    """Gets the current kernel of a series, or keeps the cached one where there is none to be had."""
+    with lock():
+        link = CACHE / series
+        try:
+            package, version, size = newest(series)
+            folder = CACHE / f"{package}_{version}"
+            if not folder.is_dir():
+                download(package, version, size, folder)
+        except Error as error:
+            if not link.is_dir():
+                raise
+            say(f"{error}")
+            say(f"using the cached kernel {link.resolve().name}")
+        else:
+            if not link.is_dir() or link.resolve() != folder:
+                point(link, folder)
+        initramfs(link.resolve())
+        say(f"kernel {series}: {link.resolve()}")
+
+
+def cached(series):
+    """The kernel and the initramfs of a series; whatever is missing is made now."""
+    if not (CACHE / series).is_dir():
+        fetch(series)
+    with lock():
+        folder = (CACHE / series).resolve()
+        return folder / "vmlinux", initramfs(folder)
+
+
+@contextlib.contextmanager
+def lock():
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / "lock", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another `guest` that is filling {CACHE}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        # Whatever an earlier one has left half-done: nobody else is at work now.
+        for leftover in CACHE.glob("tmp.*"):
+            shutil.rmtree(leftover)
+        yield
+
+
+def newest(series):
+    """Package, version and size in bytes of what the meta package depends on."""
+    meta = META_PACKAGES[series]
+    depends = apt_field(meta, "Depends")
+    match = re.match(r"(linux-image-\S+) \(= (\S+)\)", depends)
+    if not match:
+        raise Error(f"{meta} depends on '{depends}', which names no kernel")
+    package, version = match.groups()
+    return package, version, int(apt_field(f"{package}={version}", "Size"))
+
+
+def apt_field(package, field):
+    command = ["apt-cache", "show", "--no-all-versions", package]
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    match = re.search(rf"^{field}: (.*)$", result.stdout, re.MULTILINE)
+    if not match:
+        raise Error(f"apt knows no package {package}: run apt-get update, with Debian 12's main among its sources")
+    return match[1]
+
+
+def download(package, version, size, folder):
+    with tempfile.TemporaryDirectory(prefix="tmp.", dir=CACHE) as tmp:
+        tmp = pathlib.Path(tmp)
+        start = time.monotonic()
+        # With a sandbox user apt warns about every folder that _apt cannot write to.
+        command = ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", f"{package}={version}"]
+        with open(tmp / "messages", "w+") as messages:
+            apt = subprocess.Popen(command, cwd=tmp, stdin=subprocess.DEVNULL, stdout=messages, stderr=messages)
+            try:
+                while apt.poll() is None:
+                    done = sum(file.stat().st_size for file in tmp.glob("*.deb*"))
+                    progress(f"downloading {package} {version}: {done >> 20} of {size >> 20} MiB", start)
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        apt.wait(1)
+            finally:
+                apt.kill()
+            messages.seek(0)
+            if apt.returncode != 0:
+                raise Error(f"cannot download {package} {version}: {messages.read().strip()}")
+        progress(f"downloaded {package} {version}: {size >> 20} MiB", start, last=True)
+        start = time.monotonic()
+        progress(f"unpacking {package}", start)
+        (deb,) = tmp.glob("*.deb")
+        run(["dpkg", "-x", deb, tmp / "root"])
+        (tmp / "root").chmod(0o755)
+        decompress(next((tmp / "root/boot").glob("vmlinuz-*")), tmp / "root/vmlinux")
+        os.rename(tmp / "root", folder)
+        progress(f"unpacked {package}", start, last=True)
+
+
+def decompress(vmlinuz, vmlinux):
+    """Emulated, the kernel would take five seconds to decompress itself at each boot. (Header: the x86 boot protocol.)"""
+    image = vmlinuz.read_bytes()
+    setup_sectors = image[0x1F1] or 4
+    offset, length = struct.unpack_from("<II", image, 0x248)
+    begin = (setup_sectors + 1) * 512 + offset
+    try:
+        # What follows the compressed stream, its size, is not for the decompressor.
+        vmlinux.write_bytes(lzma.LZMADecompressor().decompress(image[begin : begin + length]))
+    except lzma.LZMAError as error:
+        raise Error(f"{vmlinuz.name} holds no kernel in xz format: {error}") from None
+
+
+def point(link, folder):
+    """Makes `link` lead to `folder` and removes the kernel that it led to before."""
+    old = link.resolve() if link.is_dir() else None
+    new = link.with_name(f"{link.name}.new")
+    new.unlink(missing_ok=True)
+    new.symlink_to(folder.name)
+    os.replace(new, link)
+    if old:
+        shutil.rmtree(old)
+
+
+def initramfs(folder):
+    init = HERE / "init"
+    busybox = pathlib.Path(shutil.which("busybox"))
+    wanted = hashlib.sha256()
+    for part in (init.read_bytes(), busybox.read_bytes(), pathlib.Path(__file__).read_bytes()):
+        wanted.update(part)
+    image = folder / f"initramfs-{wanted.hexdigest()[:16]}"
+    if image.exists():
+        return image
+    start = time.monotonic()
+    progress("building the initramfs", start)
+    version = next((folder / "lib/modules").iterdir()).name
+    run(["depmod", "-b", folder, version])
+    with tempfile.TemporaryDirectory(prefix="tmp.", dir=CACHE) as tmp:
+        root = pathlib.Path(tmp) / "root"
+        for name in ("bin", "modules", "proc", "sys", "dev", "host"):
+            (root / name).mkdir(parents=True)
+        shutil.copy(busybox, root / "bin/busybox")
+        shutil.copy(init, root / "init")
+        (root / "init").chmod(0o755)
+        for number, module in enumerate(modules(folder, version)):
+            data = module.read_bytes()
+            if module.suffix == ".xz":
+                data = lzma.decompress(data)
+            (root / "modules" / f"{number:03}-{module.name.split('.')[0]}.ko").write_bytes(data)
+        names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
+        archive = pathlib.Path(tmp) / "initramfs"
+        with open(archive, "wb") as file:
+            command = ["cpio", "--quiet", "-o", "-H", "newc", "-R", "0:0"]
+            subprocess.run(command, cwd=root, input=names.encode(), stdout=file, check=True)
+        for outdated in folder.glob("initramfs-*"):
+            outdated.unlink()
+        os.rename(archive, image)
+    progress(f"built the initramfs: {image.stat().st_size >> 20} MiB", start, last=True)
+    return image
+
+
+def modules(folder, version):
+    """The files of MODULES and of all they depend on, in the order to load them."""
+    files = {}
+    for name in MODULES:
+        for line in run(["modprobe", "-C", os.devnull, "-d", folder, "-S", version, "--show-depends", name]).splitlines():
+            kind, _, path = line.strip().partition(" ")
+            if kind == "insmod":
+                files[pathlib.Path(path.split()[0])] = True
+    return list(files)
+
+
+def run(command):
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if result.returncode != 0:
+        raise Error(f"{' '.join(map(str, command))}: {result.stderr.strip()}")
+    return result.stdout
+
+
+def progress(text, start, last=False):
+    """One line that is written over and over on a terminal; elsewhere only its first and its last state."""
+    elapsed = time.monotonic() - start
+    line = f"guest: {text}, {elapsed:.1f} s"
+    if sys.stderr.isatty():
+        print(f"\r{line}\033[K", end="\n" if last else "", file=sys.stderr, flush=True)
+    elif last or elapsed < 0.5 or int(elapsed) % 10 == 0:
+        print(line, file=sys.stderr, flush=True)
