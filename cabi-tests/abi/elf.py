@@ -155,15 +155,15 @@ def hardened(library, reference):
     if faults:
         raise Failure("; ".join(faults))
     return (
-        f"{len(parts)} segments ({len(loads)} loaded: {' '.join(loads)}) and {len(entries)} dynamic "
-        "entries: RELRO, BIND_NOW, no writable code, no executable stack, no text relocation"
+        f"{len(parts)} segments ({len(loads)} loaded: {' '.join(loads)}) and {len(entries)} kinds "
+        "of dynamic entry: RELRO, BIND_NOW, no writable code, no executable stack, no text relocation"
     )
 
 
 # Symbols that only panicking, unwinding or std bring along, as readelf prints them demangled.
 PANIC_SYMBOL = re.compile(
-    r"panic|unwrap|unwind|eh_personality|bounds_check|(slice|str|index|assert|expect)\w*_fail(ed)?\b"
-    r"|(^|[^\w:])(std|alloc)::|__rust_|__rg_|__rdl_",
+    r"panic|unwrap|unwind|eh_personality|bounds_check"
+    r"|(slice|str|index|assert|expect)\w*_fail(ed)?\b|(^|[^\w:])(std|alloc)::|__rust_|__rg_|__rdl_",
     re.I,
 )
 # What the tables of a panic would leave among the loaded bytes: its messages, and the path of the
