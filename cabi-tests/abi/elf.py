@@ -156,7 +156,7 @@ def hardened(library, reference):
         raise Failure("; ".join(faults))
     return (
         f"{len(parts)} segments ({len(loads)} loaded: {' '.join(loads)}) and {len(entries)} kinds "
-        "of dynamic entry: RELRO, BIND_NOW, no writable code or executable stack, no text relocation"
+        "of dynamic entry: RELRO, BIND_NOW, no writable code, executable stack or text relocation"
     )
 
 
