@@ -114,8 +114,9 @@ struct call enter(enum provider_call call, const char *format, ...)
 			sizeof(record->text) - (size_t)length, format,
 			arguments);
 	va_end(arguments);
+	/* room for the result */
 	if ((size_t)length > sizeof(record->text) - 40)
-		abort();
+		record->text[sizeof(record->text) - 40] = '\0';
 	record->object_count = 0;
 	record->objects[0] = NULL;
 
