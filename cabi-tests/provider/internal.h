@@ -91,6 +91,8 @@ void memory_fail(unsigned int nth);
 bool memory_plan_pending(void);
 void memory_clear_plan(void);
 unsigned int memory_allocations(void);
+/* a plan came true: it failed this call, or (NULL) an allocation */
+void note_failure(const char *call, int error);
 
 void cm_reset(void);
 /* a QP has room for the extended operations; give it those that it was granted */

@@ -129,8 +129,10 @@ static bool permitted(void)
 	allocations++;
 	permitted = !(countdown && --countdown == 0);
 	pthread_mutex_unlock(&mutex);
-	if (!permitted)
+	if (!permitted) {
+		note_failure(NULL, ENOMEM);
 		errno = ENOMEM;
+	}
 	return permitted;
 }
 

@@ -60,7 +60,11 @@ static struct plan plans[MAX_PLANS];
 static char misuses[MAX_MISUSES][256];
 static unsigned int misuse_count;
 static unsigned int calls_made;
-static const char *failed_call;
+static struct {
+	const char *call;
+	int error;
+} failures[MAX_PLANS];
+static unsigned int failure_count;
 static struct object *objects;
 static unsigned int kind_counts[KINDS];
 
@@ -129,7 +133,7 @@ struct call enter(enum provider_call call, const char *format, ...)
 		made.value = plan->value;
 		made.error = plan->error;
 		if (plan->fails)
-			failed_call = call_names[call];
+			note_failure(call_names[call], plan->error);
 	}
 	return made;
 }
@@ -240,9 +244,27 @@ unsigned int provider_allocations_made(void)
 	return memory_allocations();
 }
 
-const char *provider_failed_call(void)
+void note_failure(const char *call, int error)
 {
-	return failed_call;
+	if (failure_count == MAX_PLANS)
+		abort();
+	failures[failure_count].call = call;
+	failures[failure_count++].error = error;
+}
+
+unsigned int provider_failures(void)
+{
+	return failure_count;
+}
+
+const char *provider_failed_call(unsigned int n)
+{
+	return n < failure_count ? failures[n].call : NULL;
+}
+
+int provider_failed_errno(unsigned int n)
+{
+	return n < failure_count ? failures[n].error : 0;
 }
 
 unsigned int provider_log_length(void)
@@ -575,7 +597,7 @@ void provider_reset(void)
 	record_count = 0;
 	misuse_count = 0;
 	calls_made = 0;
-	failed_call = NULL;
+	failure_count = 0;
 	memory_reset();
 	provider_device = (struct provider_device){
 		.transport = IBV_TRANSPORT_IB,

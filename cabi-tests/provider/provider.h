@@ -106,8 +106,13 @@ unsigned int provider_clear_plans(void);
 /* calls that can fail, and allocations by the library, since the reset */
 unsigned int provider_calls_made(void);
 unsigned int provider_allocations_made(void);
-/* the name of the call that failed last by plan, or NULL */
-const char *provider_failed_call(void);
+/*
+ * The planned failures that came true since the reset, in order: how many,
+ * what the n-th (0 is the first) failed (NULL: an allocation) and its errno.
+ */
+unsigned int provider_failures(void);
+const char *provider_failed_call(unsigned int n);
+int provider_failed_errno(unsigned int n);
 
 /* ---- events and completions ---- */
 
