@@ -39,8 +39,7 @@ pub unsafe fn verbs_get_ctx(ctx: *mut ibv_context) -> *mut verbs_context {
     if unsafe { (*ctx).abi_compat } as usize != usize::MAX {
         return core::ptr::null_mut();
     }
-    ctx.wrapping_byte_sub(offset_of!(verbs_context, context))
-        .cast()
+    ctx.wrapping_byte_sub(offset_of!(verbs_context, context)).cast()
 }
 
 /// Gets the extended device attributes; the plain ones and zeros where the driver has no more.

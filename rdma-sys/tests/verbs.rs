@@ -181,22 +181,13 @@ fn posting_and_polling_go_to_the_operations_of_the_context() {
         cq.context = &raw mut ctx;
 
         let (mut send, mut bad_send): (ibv_send_wr, _) = (zeroed(), null_mut());
-        assert_eq!(
-            ibv_post_send(&raw mut qp, &raw mut send, &raw mut bad_send),
-            1
-        );
+        assert_eq!(ibv_post_send(&raw mut qp, &raw mut send, &raw mut bad_send), 1);
         assert_eq!(bad_send, &raw mut send);
         let (mut recv, mut bad_recv): (ibv_recv_wr, _) = (zeroed(), null_mut());
-        assert_eq!(
-            ibv_post_recv(&raw mut qp, &raw mut recv, &raw mut bad_recv),
-            2
-        );
+        assert_eq!(ibv_post_recv(&raw mut qp, &raw mut recv, &raw mut bad_recv), 2);
         assert_eq!(bad_recv, &raw mut recv);
         bad_recv = null_mut();
-        assert_eq!(
-            ibv_post_srq_recv(&raw mut srq, &raw mut recv, &raw mut bad_recv),
-            3
-        );
+        assert_eq!(ibv_post_srq_recv(&raw mut srq, &raw mut recv, &raw mut bad_recv), 3);
         assert_eq!(bad_recv, &raw mut recv);
         let mut wc: ibv_wc = zeroed();
         assert_eq!(ibv_poll_cq(&raw mut cq, 5, &raw mut wc), 5);

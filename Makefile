@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The front door: `make help` lists the targets.
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+DESTDIR ?=
+
+CC ?= cc
+CARGO ?= cargo
+CMAKE ?= cmake
+INSTALL ?= install
+
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+SONAME := librpma.so.0
+BUILD := build
+CARGO_TARGET := $(or $(CARGO_TARGET_DIR),target)
+SOURCES := $(shell find src rdma-sys/src -type f) $(wildcard build.rs rdma-sys/build.rs Cargo.* \
+	rdma-sys/Cargo.toml cbindgen.toml)
+TEST_BUILD := $(BUILD)/cabi-tests
+
+# rustc would link a cdylib without symbol versions, so it makes the archive and cc the library.
+# -z defs: nothing may be missing when a program loads it.
+SO_LDFLAGS := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/librpma.map \
+	-Wl,--no-undefined-version -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack \
+	-Wl,--gc-sections -static-libgcc
+
+all: $(BUILD)/librpma.so $(BUILD)/librpma.a $(BUILD)/librpma.pc ## build the library into build/
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+# cargo decides by itself what has to be compiled again.
+$(BUILD)/librpma.a: $(SOURCES)
+	@mkdir -p $(BUILD)
+	$(CARGO) build --release --locked
+	cp $(CARGO_TARGET)/release/librpma.a $@
+
+$(BUILD)/$(SONAME): $(BUILD)/librpma.a src/librpma.map
+	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ -Wl,--whole-archive $(BUILD)/librpma.a \
+		-Wl,--no-whole-archive -Wl,--as-needed -libverbs -lrdmacm
+
+$(BUILD)/librpma.so: $(BUILD)/$(SONAME)
+	ln -sf $(SONAME) $@
+
+$(BUILD)/librpma.pc: pkgconfig/librpma.pc.in Cargo.toml Makefile
+	@mkdir -p $(BUILD)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+header: $(BUILD)/librpma.a ## regenerate include/librpma.h from the sources
+	cp "$$(ls -t $(CARGO_TARGET)/release/build/librpma-*/out/librpma.h | head -n 1)" \
+		include/librpma.h
+
+install: all ## install library, header and librpma.pc (DESTDIR, PREFIX, LIBDIR)
+	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(PKGCONFIGDIR)"
+	$(INSTALL) -m 644 $(BUILD)/$(SONAME) $(BUILD)/librpma.a "$(DESTDIR)$(LIBDIR)"
+	ln -sf $(SONAME) "$(DESTDIR)$(LIBDIR)/librpma.so"
+	$(INSTALL) -m 644 include/librpma.h "$(DESTDIR)$(INCLUDEDIR)"
+	$(INSTALL) -m 644 $(BUILD)/librpma.pc "$(DESTDIR)$(PKGCONFIGDIR)"
+
+clean: ## remove everything that was built
+	rm -rf $(BUILD) $(CARGO_TARGET)
+
+.PHONY: all help header install clean

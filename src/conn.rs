@@ -1,0 +1,746 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Connections: their events, their queues, and their end.
+
+use core::cell::UnsafeCell;
+use core::ptr::{from_ref, null_mut};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use libc::{c_int, c_void};
+use rdma_sys::{ibv_cq, rdma_cm_event_type};
+
+use crate::conn_cfg::Settings;
+use crate::cq::Cq;
+use crate::error::{Error, Result, Teardown};
+use crate::ffi::{self, Out, Shared, c_bool};
+use crate::flush::{self, FlushBuffer};
+use crate::log::log;
+use crate::peer::Domain;
+use crate::peer_cfg::PeerCfg;
+use crate::provider::cm::{CmId, EventChannel};
+use crate::provider::qp::{Qp, QpAttributes};
+use crate::provider::verbs::{CompChannel, ack_foreign_event, channel_fd, next_cq_event};
+
+/// For rpma_conn_wait(): wait until a completion event arrives.
+pub const RPMA_W_WAIT_FOR_COMPLETION: c_int = 1;
+
+/// What happened to a connection.
+#[allow(non_camel_case_types)]
+#[repr(C)]
+pub enum rpma_conn_event {
+    /// Nothing that this library knows.
+    RPMA_CONN_UNDEFINED = -1,
+    /// The connection is established.
+    RPMA_CONN_ESTABLISHED,
+    /// The connection is closed. This may be told twice.
+    RPMA_CONN_CLOSED,
+    /// The connection is lost: it could not be made, or the device is gone.
+    RPMA_CONN_LOST,
+    /// The other side rejected the request.
+    RPMA_CONN_REJECTED,
+    /// The other side could not be reached, or did not answer.
+    RPMA_CONN_UNREACHABLE,
+}
+
+/// `enum rpma_conn_event` as a caller may really pass it.
+#[allow(non_camel_case_types)]
+pub type rpma_conn_event_raw = c_int;
+
+/// Data that go to the other side together with a request or its acceptance.
+#[allow(non_camel_case_types)]
+#[repr(C)]
+pub struct rpma_conn_private_data {
+    /// The data.
+    pub ptr: *mut c_void,
+    /// Their length in bytes.
+    pub len: u8,
+}
+
+/// A connection. A connection request is one, too, until it is connected: the object stays in
+/// its place, so that nothing is left that can fail after the other side was told.
+pub struct Conn {
+    // In the order in which they have to go: the QP uses the CQs, these use the shared channel.
+    qp: Qp,
+    rcq: Option<Cq>,
+    cq: Cq,
+    id: CmId,
+    shared_channel: Option<CompChannel>,
+    private_data: PrivateData,
+    /// None as long as it is a request.
+    flush_buffer: Option<Shared<FlushBuffer>>,
+    domain: Shared<Domain>,
+    direct_write_to_pmem: AtomicBool,
+}
+
+/// Gives the file descriptor that becomes readable when a connection event arrives.
+///
+/// It may be polled and made non-blocking, and must not be closed.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `fd`: where the file descriptor goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `conn` is NULL or a connection; `fd` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_get_event_fd(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_get_event_fd(conn: *const Conn, fd: *mut c_int) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(fd)?) };
+        out.set(conn.event_channel()?.fd());
+        Ok(())
+    })
+}
+
+/// Obtains the next event of a connection.
+///
+/// Blocks until there is one, unless the connection's event fd is non-blocking. After
+/// RPMA_CONN_CLOSED another one may follow when the provider has done with the connection.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `event`: where the event goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+/// - RPMA_E_NO_EVENT: nothing has arrived, and the fd is non-blocking.
+/// - RPMA_E_PROVIDER: the provider failed; with errno EINTR, a signal came and nothing is lost.
+/// - RPMA_E_UNKNOWN: an event arrived that says nothing about the connection, of an address change
+///   for example; `event` is RPMA_CONN_UNDEFINED.
+///
+/// # Safety
+///
+/// `conn` is NULL or a connection; `event` is NULL or writable.
+///
+/// # Thread safety
+///
+/// One thread at a time for a connection. Other threads may post, wait and poll.
+///
+/// # Manual page
+///
+/// rpma_conn_next_event(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_next_event(
+    conn: *mut Conn,
+    event: *mut rpma_conn_event_raw,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(event)?) };
+        match conn.next_event()? {
+            Some(event) => {
+                out.set(event as rpma_conn_event_raw);
+                Ok(())
+            }
+            None => {
+                out.set(rpma_conn_event::RPMA_CONN_UNDEFINED as rpma_conn_event_raw);
+                Err(Error::Unknown.into())
+            }
+        }
+    })
+}
+
+/// Gives the private data that the other side sent with its request or its acceptance.
+///
+/// On the side that connected, they are there after RPMA_CONN_ESTABLISHED. They may arrive padded
+/// with zeros.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `pdata`: where pointer and length in bytes go: NULL and 0 if there are none. The data are the
+///   connection's, and valid as long as it is.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `conn` is NULL or a connection; `pdata` is NULL or writable.
+///
+/// # Thread safety
+///
+/// Not together with rpma_conn_next_event() for the same connection.
+///
+/// # Manual page
+///
+/// rpma_conn_get_private_data(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_get_private_data(
+    conn: *const Conn,
+    pdata: *mut rpma_conn_private_data,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(pdata)?) };
+        out.set(conn.private_data.get());
+        Ok(())
+    })
+}
+
+/// Tells a connection what the other side's configuration promises.
+///
+/// Without it, persistent flushes are refused.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `pcfg`: the other side's configuration; not needed any more after the call.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `conn` is NULL or a connection; `pcfg` is NULL or a configuration.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_apply_remote_peer_cfg(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_apply_remote_peer_cfg(
+    conn: *mut Conn,
+    pcfg: *const PeerCfg,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1.
+        let (conn, pcfg) = unsafe { (ffi::borrow(conn)?, ffi::borrow(pcfg)?) };
+        conn.direct_write_to_pmem.store(pcfg.direct_write_to_pmem(), Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// Gives the number of a connection's QP, which completions carry as qp_num.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `qp_num`: where the number goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `conn` is NULL or a connection; `qp_num` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_get_qp_num(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_get_qp_num(conn: *const Conn, qp_num: *mut u32) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(qp_num)?) };
+        out.set(conn.qp.number());
+        Ok(())
+    })
+}
+
+/// Gives a connection's CQ.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `cq_ptr`: where the CQ goes. It is the connection's, and goes with it.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `conn` is NULL or a connection; `cq_ptr` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_get_cq(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_get_cq(conn: *const Conn, cq_ptr: *mut *mut Cq) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(cq_ptr)?) };
+        out.set(from_ref(&conn.cq).cast_mut());
+        Ok(())
+    })
+}
+
+/// Gives a connection's CQ for receives.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `rcq_ptr`: where the CQ goes; NULL if receives complete on the one CQ, or on the CQ of a
+///   shared receive queue. It is the connection's, and goes with it.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `conn` is NULL or a connection; `rcq_ptr` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_get_rcq(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_get_rcq(conn: *const Conn, rcq_ptr: *mut *mut Cq) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(rcq_ptr)?) };
+        out.set(conn.rcq.as_ref().map_or(null_mut(), |rcq| from_ref(rcq).cast_mut()));
+        Ok(())
+    })
+}
+
+/// Disconnects.
+///
+/// To start disconnecting: RPMA_CONN_CLOSED follows on both sides once the other one has
+/// disconnected, too. Or to answer RPMA_CONN_CLOSED: then it is done when this returns. Operations
+/// that have not completed complete with an error.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn` is NULL.
+/// - RPMA_E_PROVIDER: the provider failed.
+///
+/// # Safety
+///
+/// `conn` is NULL or a connection.
+///
+/// # Thread safety
+///
+/// One thread at a time for a connection. Other threads may post, wait and poll.
+///
+/// # Manual page
+///
+/// rpma_conn_disconnect(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_disconnect(conn: *mut Conn) -> c_int {
+    // SAFETY: the caller's promise 1.
+    ffi::call(|| unsafe { ffi::borrow(conn) }?.disconnect())
+}
+
+/// Deletes a connection, with its CQs and its private data.
+///
+/// One that was not disconnected is closed by that, and the other side is told.
+///
+/// # Parameters
+///
+/// - `conn_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
+///   already.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn_ptr` is NULL.
+/// - RPMA_E_PROVIDER: the provider failed to destroy something; all else is destroyed.
+///
+/// # Safety
+///
+/// `conn_ptr` is NULL or points to a handle that is NULL or owns a connection.
+///
+/// # Thread safety
+///
+/// Nothing else may use the connection or its CQs any more.
+///
+/// # Manual page
+///
+/// rpma_conn_delete(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_delete(conn_ptr: *mut *mut Conn) -> c_int {
+    // SAFETY: the caller's promise 3.
+    unsafe { ffi::delete(conn_ptr, |conn| conn.into_inner().destroy()) }
+}
+
+/// Gives the file descriptor of the completion channel that a connection's CQs share.
+///
+/// It becomes readable when a completion event of either CQ arrives. It may be polled and made
+/// non-blocking, and must not be closed.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `fd`: where the file descriptor goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+/// - RPMA_E_NOT_SHARED_CHNL: the CQs have a channel each: use rpma_cq_get_fd(3).
+///
+/// # Safety
+///
+/// `conn` is NULL or a connection; `fd` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_get_compl_fd(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_get_compl_fd(conn: *const Conn, fd: *mut c_int) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(fd)?) };
+        // SAFETY: the channel lives as long as the connection.
+        out.set(unsafe { channel_fd(conn.shared_channel()?.get()) });
+        Ok(())
+    })
+}
+
+/// Waits for a completion event of either CQ and asks that CQ for its next one.
+///
+/// For connections whose CQs share a completion channel. As with rpma_cq_wait(3): after an event
+/// take completions out of that CQ with rpma_cq_get_wc(3) until there are none, and only then wait
+/// again.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `flags`: RPMA_W_WAIT_FOR_COMPLETION.
+/// - `cq`: where the CQ goes that has completions.
+/// - `is_rcq`: where it goes whether that is the CQ for receives; may be NULL.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn` or `cq` is NULL.
+/// - RPMA_E_NOT_SHARED_CHNL: the CQs have a channel each: use rpma_cq_wait(3).
+/// - RPMA_E_NO_COMPLETION: there is no event: the fd is non-blocking, or a signal came.
+/// - RPMA_E_PROVIDER: asking for the next event failed; the event at hand was taken, and `cq` is
+///   NULL.
+/// - RPMA_E_UNKNOWN: the event was of a CQ that is not the connection's.
+///
+/// # Safety
+///
+/// `conn` is NULL or a connection; `cq` and `is_rcq` are NULL or writable.
+///
+/// # Thread safety
+///
+/// May run while other threads post, poll and wait. Each event wakes one waiting thread.
+///
+/// # Manual page
+///
+/// rpma_conn_wait(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_wait(
+    conn: *mut Conn,
+    flags: c_int,
+    cq: *mut *mut Cq,
+    is_rcq: *mut c_bool,
+) -> c_int {
+    // There is one flag, and waiting is all that this call can do.
+    let _ = flags;
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(cq)?) };
+        let ready = conn.wait()?;
+        if let Err(failure) = ready.event_taken() {
+            out.set(null_mut());
+            return Err(failure);
+        }
+        out.set(from_ref(ready).cast_mut());
+        // SAFETY: the caller's promise 2 for `is_rcq`.
+        if let Ok(is_rcq) = unsafe { Out::new(is_rcq) } {
+            is_rcq.set(c_bool::from(!core::ptr::eq(ready, &conn.cq)));
+        }
+        Ok(())
+    })
+}
+
+impl Conn {
+    /// Makes the queues of a connection on `id`, with the private data that came with it.
+    pub(crate) fn new(
+        domain: Shared<Domain>,
+        id: CmId,
+        private_data: &[u8],
+        settings: &Settings,
+    ) -> Result<Self> {
+        let srq_rcq = settings.srq.and_then(|srq| srq.rcq());
+        if settings.shared_channel && srq_rcq.is_some() {
+            let why = c"a shared completion channel and a shared receive queue with a CQ of its \
+                own exclude each other";
+            log!(Error, c"rpma_conn_req_new", why);
+            return Err(Error::Inval.into());
+        }
+        let verbs = id.verbs();
+        let shared_channel = if settings.shared_channel {
+            // SAFETY: an id that is resolved, or that came in, is bound to an open device.
+            Some(unsafe { CompChannel::create(verbs) }?)
+        } else {
+            None
+        };
+        let shared = shared_channel.as_ref();
+        // SAFETY: as above; the shared channel is declared to go after the CQs.
+        let cq = unsafe { Cq::create(verbs, settings.cq_size, shared) }?;
+        let rcq = match srq_rcq {
+            None if settings.rcq_size != 0 => {
+                // SAFETY: as above.
+                Some(unsafe { Cq::create(verbs, settings.rcq_size, shared) }?)
+            }
+            _ => None,
+        };
+        let qp = domain.create_qp(
+            &id,
+            &QpAttributes {
+                pd: domain.pd()?,
+                send_cq: cq.as_ptr(),
+                recv_cq: srq_rcq.or(rcq.as_ref()).unwrap_or(&cq).as_ptr(),
+                srq: settings.srq.map_or(null_mut(), |srq| srq.as_ptr()),
+                sq_size: settings.sq_size,
+                rq_size: settings.rq_size,
+            },
+        )?;
+        Ok(Self {
+            qp,
+            rcq,
+            cq,
+            id,
+            shared_channel,
+            private_data: PrivateData::new(private_data),
+            flush_buffer: None,
+            domain,
+            direct_write_to_pmem: AtomicBool::new(false),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn qp(&self) -> &Qp {
+        &self.qp
+    }
+
+    pub(crate) fn id(&self) -> &CmId {
+        &self.id
+    }
+
+    pub(crate) fn id_mut(&mut self) -> &mut CmId {
+        &mut self.id
+    }
+
+    #[inline]
+    pub(crate) fn flush_buffer(&self) -> Option<&FlushBuffer> {
+        self.flush_buffer.as_deref()
+    }
+
+    #[inline]
+    pub(crate) fn direct_write_to_pmem(&self) -> bool {
+        self.direct_write_to_pmem.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn private_data(&self) -> rpma_conn_private_data {
+        self.private_data.get()
+    }
+
+    /// Takes a share of the buffer that flushes read into.
+    pub(crate) fn prepare_flush(&mut self) -> Result {
+        self.flush_buffer = Some(self.domain.flush_buffer()?);
+        Ok(())
+    }
+
+    fn event_channel(&self) -> Result<&EventChannel> {
+        self.id.channel().ok_or_else(|| Error::Unknown.into())
+    }
+
+    fn shared_channel(&self) -> Result<&CompChannel> {
+        self.shared_channel.as_ref().ok_or_else(|| Error::NotSharedChannel.into())
+    }
+
+    /// The next event; none for one that says nothing about the connection.
+    fn next_event(&self) -> Result<Option<rpma_conn_event>> {
+        let event = self.event_channel()?.next()?;
+        let kind = event.kind();
+        let name = event.name();
+        if kind == rdma_cm_event_type::RDMA_CM_EVENT_ESTABLISHED {
+            self.private_data.store(event.private_data());
+        }
+        event.ack()?;
+        let mapped = map_event(kind);
+        match mapped {
+            Some(_) => log!(Notice, c"rpma_conn_next_event", name),
+            None => log!(Warning, c"rpma_conn_next_event", c"unexpected event ", name),
+        }
+        Ok(mapped)
+    }
+
+    fn disconnect(&self) -> Result {
+        log!(Notice, c"rpma_conn_disconnect", c"disconnecting");
+        self.id.disconnect()
+    }
+
+    /// Takes the next completion event and gives the CQ it is about.
+    fn wait(&self) -> Result<&Cq> {
+        let channel = self.shared_channel()?.get();
+        // SAFETY: the channel lives as long as the connection.
+        let cq = unsafe { next_cq_event(channel) }?;
+        self.find_cq(cq).ok_or_else(|| {
+            // SAFETY: the provider gave us the event of this CQ just now. Unacknowledged, it
+            // would keep that CQ from being destroyed.
+            unsafe { ack_foreign_event(cq) };
+            log!(Error, c"rpma_conn_wait", c"completion event of a CQ of another connection");
+            Error::Unknown.into()
+        })
+    }
+
+    #[inline]
+    fn find_cq(&self, cq: *mut ibv_cq) -> Option<&Cq> {
+        if cq == self.cq.as_ptr() {
+            return Some(&self.cq);
+        }
+        self.rcq.as_ref().filter(|rcq| cq == rcq.as_ptr())
+    }
+
+    /// Tears everything down to the end and gives the first failure. A request that was not
+    /// answered is rejected.
+    pub(crate) fn destroy(self) -> Result {
+        let mut teardown = Teardown::new();
+        self.qp.destroy();
+        if let Some(rcq) = self.rcq {
+            teardown.step(rcq.destroy());
+        }
+        teardown.step(self.cq.destroy());
+        teardown.step(self.id.destroy());
+        if let Some(channel) = self.shared_channel {
+            teardown.step(channel.destroy());
+        }
+        if let Some(buffer) = self.flush_buffer {
+            teardown.step(flush::release(buffer));
+        }
+        teardown.finish()
+    }
+}
+
+/// What a CM event means for a connection.
+const fn map_event(kind: rdma_cm_event_type::Type) -> Option<rpma_conn_event> {
+    match kind {
+        rdma_cm_event_type::RDMA_CM_EVENT_ESTABLISHED => {
+            Some(rpma_conn_event::RPMA_CONN_ESTABLISHED)
+        }
+        rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_ERROR
+        | rdma_cm_event_type::RDMA_CM_EVENT_DEVICE_REMOVAL => Some(rpma_conn_event::RPMA_CONN_LOST),
+        rdma_cm_event_type::RDMA_CM_EVENT_DISCONNECTED
+        | rdma_cm_event_type::RDMA_CM_EVENT_TIMEWAIT_EXIT => {
+            Some(rpma_conn_event::RPMA_CONN_CLOSED)
+        }
+        rdma_cm_event_type::RDMA_CM_EVENT_REJECTED => Some(rpma_conn_event::RPMA_CONN_REJECTED),
+        rdma_cm_event_type::RDMA_CM_EVENT_UNREACHABLE => {
+            Some(rpma_conn_event::RPMA_CONN_UNREACHABLE)
+        }
+        _ => None,
+    }
+}
+
+/// Private data of the other side's. There is room for all that can come, so that an event that
+/// brings some cannot fail; and it stays in its place, since callers keep pointers to it.
+struct PrivateData {
+    /// 0 as long as there are none.
+    len: AtomicU8,
+    bytes: UnsafeCell<[u8; Self::MAX]>,
+}
+
+impl PrivateData {
+    const MAX: usize = u8::MAX as usize;
+
+    fn new(data: &[u8]) -> Self {
+        let new = Self { len: AtomicU8::new(0), bytes: UnsafeCell::new([0; Self::MAX]) };
+        new.store(data);
+        new
+    }
+
+    /// Keeps `data` unless there are some already.
+    fn store(&self, data: &[u8]) {
+        if self.len.load(Ordering::Relaxed) != 0 {
+            return;
+        }
+        let len = data.len().min(Self::MAX);
+        // SAFETY: there is room for `len` bytes. Nobody has a pointer to them while the length is
+        // 0, and one thread at a time takes events.
+        unsafe { self.bytes.get().cast::<u8>().copy_from_nonoverlapping(data.as_ptr(), len) };
+        // `len` is at most 255.
+        self.len.store(len as u8, Ordering::Release);
+    }
+
+    fn get(&self) -> rpma_conn_private_data {
+        let len = self.len.load(Ordering::Acquire);
+        let ptr = if len == 0 { null_mut() } else { self.bytes.get().cast() };
+        rpma_conn_private_data { ptr, len }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn private_data_are_kept_once(
+            first in proptest::collection::vec(any::<u8>(), 0..=255),
+            second in proptest::collection::vec(any::<u8>(), 0..=255),
+        ) {
+            let kept = PrivateData::new(&first);
+            kept.store(&second);
+            let expected = if first.is_empty() { second } else { first };
+            let got = kept.get();
+            prop_assert_eq!(usize::from(got.len), expected.len());
+            prop_assert_eq!(got.ptr.is_null(), expected.is_empty());
+            if !got.ptr.is_null() {
+                // SAFETY: the data are there as long as `kept` is.
+                let bytes =
+                    unsafe { core::slice::from_raw_parts(got.ptr.cast::<u8>(), expected.len()) };
+                prop_assert_eq!(bytes, expected);
+            }
+        }
+
+        #[test]
+        fn only_the_seven_events_of_a_connection_are_mapped(kind in 0_u32..40) {
+            let expected = match kind {
+                9 => Some(rpma_conn_event::RPMA_CONN_ESTABLISHED as c_int),
+                6 | 11 => Some(rpma_conn_event::RPMA_CONN_LOST as c_int),
+                10 | 15 => Some(rpma_conn_event::RPMA_CONN_CLOSED as c_int),
+                8 => Some(rpma_conn_event::RPMA_CONN_REJECTED as c_int),
+                7 => Some(rpma_conn_event::RPMA_CONN_UNREACHABLE as c_int),
+                _ => None,
+            };
+            prop_assert_eq!(map_event(kind).map(|event| event as c_int), expected);
+        }
+    }
+}

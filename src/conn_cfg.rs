@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! How connections are made: queue sizes, timeout, completion channels, shared receive queue.
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU8, AtomicU32, Ordering};
+
+use libc::c_int;
+
+use crate::error::Error;
+use crate::ffi::{self, Out, Owned, c_bool};
+use crate::srq::Srq;
+use crate::utils::RPMA_DEFAULT_TIMEOUT_MS;
+
+/// A configuration of connections. Each field is read once, when a request is made.
+pub struct ConnCfg {
+    timeout: AtomicI32,
+    cq_size: AtomicU32,
+    rcq_size: AtomicU32,
+    sq_size: AtomicU32,
+    rq_size: AtomicU32,
+    compl_channel: AtomicU8,
+    srq: AtomicPtr<Srq>,
+}
+
+/// Creates a configuration of connections with the default values.
+///
+/// The defaults: a timeout of 1000 ms, a CQ of 10, no CQ of its own for receives, a send queue of 10, a
+/// receive queue of 10, completion channels not shared, no shared receive queue.
+///
+/// # Parameters
+///
+/// - `cfg_ptr`: where the configuration goes; delete it with rpma_conn_cfg_delete().
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `cfg_ptr` is NULL.
+/// - RPMA_E_NOMEM: out of memory.
+///
+/// # Safety
+///
+/// `cfg_ptr` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_new(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_new(cfg_ptr: *mut *mut ConnCfg) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 2 for `cfg_ptr`.
+        let out = unsafe { Out::new(cfg_ptr) }?;
+        out.give(Owned::new(ConnCfg::new())?);
+        Ok(())
+    })
+}
+
+/// Deletes a configuration of connections. What was made with it stays as it is.
+///
+/// # Parameters
+///
+/// - `cfg_ptr`: the handle, NULL afterwards; nothing happens if it is NULL already.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `cfg_ptr` is NULL.
+///
+/// # Safety
+///
+/// `cfg_ptr` is NULL or points to a handle that is NULL or owns a configuration.
+///
+/// # Thread safety
+///
+/// Nothing else may use the configuration any more.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_delete(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_delete(cfg_ptr: *mut *mut ConnCfg) -> c_int {
+    // SAFETY: the caller's promise 3.
+    unsafe { ffi::delete(cfg_ptr, |_| Ok(())) }
+}
+
+/// Sets how long resolving an address and resolving a route may take, each.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `timeout_ms`: time in milliseconds, 0 or more.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `cfg` is NULL, or `timeout_ms` is below 0.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_set_timeout(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_set_timeout(cfg: *mut ConnCfg, timeout_ms: c_int) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1 for `cfg`.
+        let cfg = unsafe { ffi::borrow(cfg) }?;
+        if timeout_ms < 0 {
+            return Err(Error::Inval.into());
+        }
+        cfg.timeout.store(timeout_ms, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// Gets how long resolving an address and resolving a route may take, each.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `timeout_ms`: where the time in milliseconds goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration; `timeout_ms` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_get_timeout(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_get_timeout(
+    cfg: *const ConnCfg,
+    timeout_ms: *mut c_int,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(timeout_ms)?) };
+        out.set(cfg.timeout.load(Ordering::Relaxed));
+        Ok(())
+    })
+}
+
+/// Sets the size of a connection's CQ.
+///
+/// A CQ has to hold the completions of everything that is posted and not yet polled: it overruns
+/// otherwise, and the connection breaks.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `cq_size`: the size, in entries. The device may refuse it when the CQ is made.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `cfg` is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_set_cq_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_set_cq_size(cfg: *mut ConnCfg, cq_size: u32) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1 for `cfg`.
+        let cfg = unsafe { ffi::borrow(cfg) }?;
+        cfg.cq_size.store(cq_size, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// Tells whether a connection's CQs share one completion channel.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `shared`: where the answer goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration; `shared` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_get_compl_channel(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_get_compl_channel(
+    cfg: *const ConnCfg,
+    shared: *mut c_bool,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(shared)?) };
+        out.set(cfg.compl_channel.load(Ordering::Relaxed));
+        Ok(())
+    })
+}
+
+/// Sets whether a connection's CQs share one completion channel.
+///
+/// A shared channel cannot be had together with a shared receive queue that has a CQ of its own.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `shared`: true: both CQs share a channel, and rpma_conn_wait() waits for either; false: each has
+///   its own, and rpma_cq_wait() waits for one.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `cfg` is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_set_compl_channel(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_set_compl_channel(
+    cfg: *mut ConnCfg,
+    shared: c_bool,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1 for `cfg`.
+        let cfg = unsafe { ffi::borrow(cfg) }?;
+        cfg.compl_channel.store(c_bool::from(shared != 0), Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// Gets the size of a connection's CQ.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `cq_size`: where the size in entries goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration; `cq_size` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_get_cq_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_get_cq_size(
+    cfg: *const ConnCfg,
+    cq_size: *mut u32,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(cq_size)?) };
+        out.set(cfg.cq_size.load(Ordering::Relaxed));
+        Ok(())
+    })
+}
+
+/// Sets the size of a connection's CQ for receives.
+///
+/// With 0, the default, receives complete on the connection's one CQ. A shared receive queue with a CQ
+/// of its own makes this setting void.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `rcq_size`: the size, in entries. The device may refuse it when the queue is made.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `cfg` is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_set_rcq_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_set_rcq_size(cfg: *mut ConnCfg, rcq_size: u32) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1 for `cfg`.
+        let cfg = unsafe { ffi::borrow(cfg) }?;
+        cfg.rcq_size.store(rcq_size, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// Gets the size of a connection's CQ for receives.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `rcq_size`: where the size in entries goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration; `rcq_size` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_get_rcq_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_get_rcq_size(
+    cfg: *const ConnCfg,
+    rcq_size: *mut u32,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(rcq_size)?) };
+        out.set(cfg.rcq_size.load(Ordering::Relaxed));
+        Ok(())
+    })
+}
+
+/// Sets the size of a connection's send queue.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `sq_size`: the size, in entries. The device may refuse it when the queue is made.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `cfg` is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_set_sq_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_set_sq_size(cfg: *mut ConnCfg, sq_size: u32) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1 for `cfg`.
+        let cfg = unsafe { ffi::borrow(cfg) }?;
+        cfg.sq_size.store(sq_size, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// Gets the size of a connection's send queue.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `sq_size`: where the size in entries goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration; `sq_size` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_get_sq_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_get_sq_size(
+    cfg: *const ConnCfg,
+    sq_size: *mut u32,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(sq_size)?) };
+        out.set(cfg.sq_size.load(Ordering::Relaxed));
+        Ok(())
+    })
+}
+
+/// Sets the size of a connection's receive queue.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `rq_size`: the size, in entries. The device may refuse it when the queue is made.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `cfg` is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_set_rq_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_set_rq_size(cfg: *mut ConnCfg, rq_size: u32) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1 for `cfg`.
+        let cfg = unsafe { ffi::borrow(cfg) }?;
+        cfg.rq_size.store(rq_size, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// Gets the size of a connection's receive queue.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `rq_size`: where the size in entries goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration; `rq_size` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_get_rq_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_get_rq_size(
+    cfg: *const ConnCfg,
+    rq_size: *mut u32,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(rq_size)?) };
+        out.set(cfg.rq_size.load(Ordering::Relaxed));
+        Ok(())
+    })
+}
+
+/// Makes connections receive from a shared receive queue.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `srq`: the shared receive queue; borrowed, it has to live as long as the connections.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration; `srq` is NULL or a shared receive queue.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_set_srq(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_set_srq(cfg: *mut ConnCfg, srq: *mut Srq) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1 for `cfg`.
+        let cfg = unsafe { ffi::borrow(cfg) }?;
+        ffi::required(srq)?;
+        cfg.srq.store(srq, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// Gets the shared receive queue that connections receive from.
+///
+/// # Parameters
+///
+/// - `cfg`: the configuration.
+/// - `srq_ptr`: where the shared receive queue goes; NULL if there is none. It stays its creator's.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `cfg` is NULL or a configuration; `srq_ptr` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_conn_cfg_get_srq(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_conn_cfg_get_srq(
+    cfg: *const ConnCfg,
+    srq_ptr: *mut *mut Srq,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(srq_ptr)?) };
+        out.set(cfg.srq.load(Ordering::Relaxed));
+        Ok(())
+    })
+}
+
+impl ConnCfg {
+    const fn new() -> Self {
+        Self {
+            timeout: AtomicI32::new(RPMA_DEFAULT_TIMEOUT_MS),
+            cq_size: AtomicU32::new(10),
+            rcq_size: AtomicU32::new(0),
+            sq_size: AtomicU32::new(10),
+            rq_size: AtomicU32::new(10),
+            compl_channel: AtomicU8::new(0),
+            srq: AtomicPtr::new(null_mut()),
+        }
+    }
+
+    /// The caller's configuration, or the default one for NULL.
+    ///
+    /// # Safety
+    ///
+    /// `cfg` is NULL or a live configuration whose shared receive queue is alive (promise 1).
+    pub(crate) unsafe fn settings<'a>(cfg: *const Self) -> Settings<'a> {
+        static DEFAULT: ConnCfg = ConnCfg::new();
+        // SAFETY: passed on to the caller.
+        let cfg = unsafe { cfg.as_ref() }.unwrap_or(&DEFAULT);
+        Settings {
+            timeout_ms: cfg.timeout.load(Ordering::Relaxed),
+            cq_size: cfg.cq_size.load(Ordering::Relaxed),
+            rcq_size: cfg.rcq_size.load(Ordering::Relaxed),
+            sq_size: cfg.sq_size.load(Ordering::Relaxed),
+            rq_size: cfg.rq_size.load(Ordering::Relaxed),
+            shared_channel: cfg.compl_channel.load(Ordering::Relaxed) != 0,
+            // SAFETY: passed on to the caller.
+            srq: unsafe { cfg.srq.load(Ordering::Relaxed).as_ref() },
+        }
+    }
+}
+
+/// The values of a configuration at one moment.
+pub(crate) struct Settings<'a> {
+    pub(crate) timeout_ms: c_int,
+    pub(crate) cq_size: u32,
+    pub(crate) rcq_size: u32,
+    pub(crate) sq_size: u32,
+    pub(crate) rq_size: u32,
+    pub(crate) shared_channel: bool,
+    pub(crate) srq: Option<&'a Srq>,
+}

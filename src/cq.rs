@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Completion queues: waiting for completions and collecting them.
+
+use core::ptr::NonNull;
+
+use libc::c_int;
+use rdma_sys::{ibv_comp_channel, ibv_context, ibv_cq, ibv_wc};
+
+use crate::error::{Error, Result, Teardown};
+use crate::ffi::{self, Out};
+use crate::log::log;
+use crate::provider::verbs::{self, CompChannel, channel_fd, next_cq_event};
+use crate::provider::{failed, verbs::Cq as ProviderCq};
+
+/// A completion queue. It belongs to its connection or shared receive queue.
+pub struct Cq {
+    /// Before its own channel, which it uses.
+    cq: ProviderCq,
+    own_channel: Option<CompChannel>,
+    channel: NonNull<ibv_comp_channel>,
+}
+
+/// Gives the file descriptor that becomes readable when a completion event arrives.
+///
+/// It is the fd of the CQ's completion channel, be that shared or not. It may be polled and made
+/// non-blocking, and must not be closed. Before waiting for it, take what is there already: see
+/// rpma_cq_wait(3).
+///
+/// # Parameters
+///
+/// - `cq`: the CQ.
+/// - `fd`: where the file descriptor goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `cq` is NULL or a CQ whose owner lives; `fd` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_cq_get_fd(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_cq_get_fd(cq: *const Cq, fd: *mut c_int) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (cq, out) = unsafe { (ffi::borrow(cq)?, Out::new(fd)?) };
+        // SAFETY: the channel is the CQ's own or lives as long as the connection.
+        out.set(unsafe { channel_fd(cq.channel) });
+        Ok(())
+    })
+}
+
+/// Waits for a completion event and asks for the next one.
+///
+/// An event tells that completions have arrived since the CQ was asked for one, not how many. So
+/// after an event call rpma_cq_get_wc(3) until it gives RPMA_E_NO_COMPLETION, and only then wait
+/// again: who waits while completions are left in the CQ may wait forever.
+///
+/// Events are acknowledged in batches; deleting the owner of the CQ acknowledges the rest.
+///
+/// # Parameters
+///
+/// - `cq`: the CQ.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `cq` is NULL.
+/// - RPMA_E_SHARED_CHANNEL: the completion channel is shared: use rpma_conn_wait(3).
+/// - RPMA_E_NO_COMPLETION: there is no event: the fd is non-blocking, or a signal came.
+/// - RPMA_E_PROVIDER: asking for the next event failed; the event at hand was taken.
+///
+/// # Safety
+///
+/// `cq` is NULL or a CQ whose owner lives.
+///
+/// # Thread safety
+///
+/// May run while other threads post, poll and wait. Each event wakes one waiting thread.
+///
+/// # Manual page
+///
+/// rpma_cq_wait(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_cq_wait(cq: *mut Cq) -> c_int {
+    // SAFETY: the caller's promise 1.
+    ffi::call(|| unsafe { ffi::borrow(cq) }?.wait())
+}
+
+/// Takes completions out of a CQ.
+///
+/// # Parameters
+///
+/// - `cq`: the CQ.
+/// - `num_entries`: how many completions to take at the most, 1 or more.
+/// - `wc`: room for that many. Where the status is not IBV_WC_SUCCESS, only wr_id, status, qp_num
+///   and vendor_err are valid.
+/// - `num_entries_got`: where the number of completions goes; may be NULL if `num_entries` is 1.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `cq` or `wc` is NULL, `num_entries` is below 1, or `num_entries_got` is NULL and
+///   `num_entries` is not 1.
+/// - RPMA_E_NO_COMPLETION: there is none.
+/// - RPMA_E_PROVIDER: polling the CQ failed.
+/// - RPMA_E_UNKNOWN: the device gave more completions than asked for.
+///
+/// # Safety
+///
+/// `cq` is NULL or a CQ whose owner lives; `wc` is NULL or has the room; `num_entries_got` is NULL
+/// or writable.
+///
+/// # Thread safety
+///
+/// May run while other threads post, poll and wait. Each completion goes to one caller.
+///
+/// # Manual page
+///
+/// rpma_cq_get_wc(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_cq_get_wc(
+    cq: *mut Cq,
+    num_entries: c_int,
+    wc: *mut ibv_wc,
+    num_entries_got: *mut c_int,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1 for `cq`.
+        let cq = unsafe { ffi::borrow(cq) }?;
+        ffi::required(wc)?;
+        if num_entries < 1 || (num_entries > 1 && num_entries_got.is_null()) {
+            return Err(Error::Inval.into());
+        }
+        // SAFETY: the caller's promise 2: there is room for so many.
+        let got = unsafe { cq.poll(num_entries, wc) }?;
+        // SAFETY: the caller's promise 2 for `num_entries_got`.
+        if let Ok(out) = unsafe { Out::new(num_entries_got) } {
+            out.set(got);
+        }
+        Ok(())
+    })
+}
+
+impl Cq {
+    /// Makes a CQ with a channel of its own, or on `shared`, and asks for its first event.
+    ///
+    /// # Safety
+    ///
+    /// `context` is an open device. `shared` outlives the CQ.
+    pub(crate) unsafe fn create(
+        context: *mut ibv_context,
+        size: u32,
+        shared: Option<&CompChannel>,
+    ) -> Result<Self> {
+        let own_channel = match shared {
+            Some(_) => None,
+            // SAFETY: passed on to the caller.
+            None => Some(unsafe { CompChannel::create(context) }?),
+        };
+        let channel =
+            own_channel.as_ref().or(shared).map(CompChannel::get).ok_or(Error::Unknown)?;
+        // SAFETY: passed on to the caller; the channel is alive.
+        let cq = unsafe { verbs::Cq::create(context, size, channel) }?;
+        cq.arm()?;
+        Ok(Self { cq, own_channel, channel })
+    }
+
+    #[inline]
+    pub(crate) fn as_ptr(&self) -> *mut ibv_cq {
+        self.cq.as_ptr()
+    }
+
+    /// Accounts for an event of this CQ that was taken off its channel, and asks for the next.
+    #[inline]
+    pub(crate) fn event_taken(&self) -> Result {
+        self.cq.event_taken();
+        self.cq.arm()
+    }
+
+    fn wait(&self) -> Result {
+        if self.own_channel.is_none() {
+            return Err(Error::SharedChannel.into());
+        }
+        // SAFETY: the channel is alive.
+        unsafe { next_cq_event(self.channel) }?;
+        self.event_taken()
+    }
+
+    /// # Safety
+    ///
+    /// `wc` has room for `count` completions.
+    #[inline]
+    unsafe fn poll(&self, count: c_int, wc: *mut ibv_wc) -> Result<c_int> {
+        // SAFETY: passed on to the caller.
+        let got = unsafe { self.cq.poll(count, wc) };
+        if got > 0 && got <= count {
+            return Ok(got);
+        }
+        poll_failed(got)
+    }
+
+    pub(crate) fn destroy(self) -> Result {
+        let mut teardown = Teardown::new();
+        teardown.step(self.cq.destroy());
+        if let Some(channel) = self.own_channel {
+            teardown.step(channel.destroy());
+        }
+        teardown.finish()
+    }
+}
+
+/// What a poll that brought nothing usable means.
+#[inline(never)]
+fn poll_failed(got: c_int) -> Result<c_int> {
+    if got == 0 {
+        log!(Debug, c"rpma_cq_get_wc", c"no completion");
+        return Err(Error::NoCompletion.into());
+    }
+    if got < 0 {
+        return Err(failed!(c"ibv_poll_cq"));
+    }
+    log!(Error, c"rpma_cq_get_wc", c"ibv_poll_cq() gave more completions than asked for");
+    Err(Error::Unknown.into())
+}

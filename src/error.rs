@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! What a call can fail with, and how that becomes a C return code and `errno`.
+
+use libc::c_int;
+
+/// Something failed that none of the other codes describes.
+pub const RPMA_E_UNKNOWN: c_int = -100_000;
+/// The operation is not supported by the device, the kernel or the peer's configuration.
+pub const RPMA_E_NOSUPP: c_int = -100_001;
+/// A call into libibverbs, librdmacm or the kernel failed; `errno` says why.
+pub const RPMA_E_PROVIDER: c_int = -100_002;
+/// Memory could not be had.
+pub const RPMA_E_NOMEM: c_int = -100_003;
+/// An argument is wrong; nothing was done.
+pub const RPMA_E_INVAL: c_int = -100_004;
+/// No completion is waiting.
+pub const RPMA_E_NO_COMPLETION: c_int = -100_005;
+/// No connection event is waiting.
+pub const RPMA_E_NO_EVENT: c_int = -100_006;
+/// A temporary failure; kept for source compatibility, no call returns it.
+pub const RPMA_E_AGAIN: c_int = -100_007;
+/// The completion channel is shared by the CQs of the connection: use rpma_conn_wait().
+pub const RPMA_E_SHARED_CHANNEL: c_int = -100_008;
+/// The completion channel is not shared by the CQs of the connection: use rpma_cq_wait().
+pub const RPMA_E_NOT_SHARED_CHNL: c_int = -100_009;
+
+/// The failures that calls report, one variant per error code of the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Error {
+    Unknown,
+    NoSupp,
+    Provider,
+    NoMem,
+    Inval,
+    NoCompletion,
+    NoEvent,
+    SharedChannel,
+    NotSharedChannel,
+}
+
+impl Error {
+    const fn code(self) -> c_int {
+        match self {
+            Self::Unknown => RPMA_E_UNKNOWN,
+            Self::NoSupp => RPMA_E_NOSUPP,
+            Self::Provider => RPMA_E_PROVIDER,
+            Self::NoMem => RPMA_E_NOMEM,
+            Self::Inval => RPMA_E_INVAL,
+            Self::NoCompletion => RPMA_E_NO_COMPLETION,
+            Self::NoEvent => RPMA_E_NO_EVENT,
+            Self::SharedChannel => RPMA_E_SHARED_CHANNEL,
+            Self::NotSharedChannel => RPMA_E_NOT_SHARED_CHNL,
+        }
+    }
+}
+
+/// An error together with the `errno` of the moment it happened, so that no undo step and no
+/// logging in between can change what the caller sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    error: Error,
+    errno: c_int,
+}
+
+impl Failure {
+    /// A provider call failed with `errno`.
+    pub(crate) const fn provider(errno: c_int) -> Self {
+        Self { error: Error::Provider, errno }
+    }
+
+    /// `error`, with an `errno` that a provider call gave as its return value.
+    pub(crate) const fn with_errno(error: Error, errno: c_int) -> Self {
+        Self { error, errno }
+    }
+}
+
+impl From<Error> for Failure {
+    #[inline]
+    fn from(error: Error) -> Self {
+        Self { error, errno: errno::get() }
+    }
+}
+
+pub(crate) type Result<T = ()> = core::result::Result<T, Failure>;
+
+/// The one conversion of a result to a C return code. Success leaves `errno` alone.
+#[inline]
+pub(crate) fn status(result: Result) -> c_int {
+    match result {
+        Ok(()) => 0,
+        Err(failure) => {
+            errno::set(failure.errno);
+            failure.error.code()
+        }
+    }
+}
+
+/// Runs the steps of a teardown to the end and remembers the first failure.
+pub(crate) struct Teardown(Result);
+
+impl Teardown {
+    pub(crate) const fn new() -> Self {
+        Self(Ok(()))
+    }
+
+    pub(crate) fn step(&mut self, result: Result) {
+        if self.0.is_ok() {
+            self.0 = result;
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result {
+        self.0
+    }
+}
+
+/// The C library's `errno`.
+pub(crate) mod errno {
+    use libc::c_int;
+
+    #[inline]
+    pub(crate) fn get() -> c_int {
+        // SAFETY: the C library's `errno` location is valid for the calling thread.
+        unsafe { *libc::__errno_location() }
+    }
+
+    #[inline]
+    pub(crate) fn set(value: c_int) {
+        // SAFETY: as in `get`.
+        unsafe { *libc::__errno_location() = value }
+    }
+
+    /// Calls `f` with `errno` 0, for providers that do not always set it. Gives `f`'s value and
+    /// the `errno` it left; `errno` itself is as it was before.
+    pub(crate) fn cleared<T>(f: impl FnOnce() -> T) -> (T, c_int) {
+        let before = get();
+        set(0);
+        let value = f();
+        let after = get();
+        set(before);
+        (value, after)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_carries_its_errno_across_later_calls() {
+        errno::set(libc::EBUSY);
+        let failure = Failure::from(Error::Provider);
+        errno::set(libc::EIO);
+        assert_eq!(status(Err(failure)), RPMA_E_PROVIDER);
+        assert_eq!(errno::get(), libc::EBUSY);
+    }
+
+    #[test]
+    fn success_leaves_errno_alone() {
+        errno::set(libc::EXDEV);
+        assert_eq!(status(Ok(())), 0);
+        assert_eq!(errno::get(), libc::EXDEV);
+    }
+
+    #[test]
+    fn a_teardown_reports_the_first_failure() {
+        let mut teardown = Teardown::new();
+        teardown.step(Ok(()));
+        teardown.step(Err(Failure::provider(libc::EBUSY)));
+        teardown.step(Err(Failure::provider(libc::EIO)));
+        assert_eq!(teardown.finish(), Err(Failure::provider(libc::EBUSY)));
+    }
+
+    #[test]
+    fn cleared_restores_errno() {
+        errno::set(libc::EXDEV);
+        let (seen, left) = errno::cleared(|| {
+            let seen = errno::get();
+            errno::set(libc::ENOMEM);
+            seen
+        });
+        assert_eq!((seen, left, errno::get()), (0, libc::ENOMEM, libc::EXDEV));
+    }
+}

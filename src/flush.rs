@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Flushing the remote side's memory, by a small read or natively.
+//!
+//! A read pushes the writes before it out of the device, into memory (visibility) or, where the
+//! peer declared direct write to PMem, into the persistence domain. It works with every target.
+//! The native operation does not, and a target that does not know it kills or hangs the
+//! connection; so it is used on request only.
+
+use core::ffi::CStr;
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use libc::{c_int, c_uint, c_void};
+use rdma_sys::{
+    IBV_FLUSH_GLOBAL, IBV_FLUSH_MR, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, ibv_sge, ibv_wr_opcode,
+};
+
+use crate::conn::Conn;
+use crate::error::{Error, Failure, Result, Teardown};
+use crate::ffi::{self, Shared};
+use crate::log::{self, Part, log};
+use crate::mr::{
+    MrRemote, RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
+    RPMA_MR_USAGE_READ_DST, access_flags,
+};
+use crate::operations::send_flags;
+use crate::peer::Domain;
+use crate::provider::failed;
+use crate::provider::qp::{NativeOps, NativeQp, Remote, Send};
+use crate::provider::verbs::{DeviceCaps, Mr, is_iwarp};
+
+/// What rpma_flush() guarantees.
+#[allow(non_camel_case_types)]
+#[repr(C)]
+pub enum rpma_flush_type {
+    /// The data are in the persistence domain: they survive a power failure.
+    RPMA_FLUSH_TYPE_PERSISTENT,
+    /// The data are visible to the remote side's processors.
+    RPMA_FLUSH_TYPE_VISIBILITY,
+}
+
+/// `enum rpma_flush_type` as a caller may really pass it.
+#[allow(non_camel_case_types)]
+pub type rpma_flush_type_raw = c_int;
+
+/// Flushes a range of remote memory that was written before over the same connection.
+///
+/// Once its completion arrives, all writes posted before it have reached the remote memory. By
+/// default this is a read of up to 8 bytes, so its completion has the opcode IBV_WC_RDMA_READ; the
+/// native operation is used on request (see librpma(7)) and completes with IBV_WC_FLUSH.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `dst`, `dst_offset`: remote region and offset into it, in bytes.
+/// - `len`: how many bytes to flush; no limit.
+/// - `type`: RPMA_FLUSH_TYPE_VISIBILITY or RPMA_FLUSH_TYPE_PERSISTENT.
+/// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
+/// - `op_context`: comes back as the completion's wr_id.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn` or `dst` is NULL, `flags` is 0, `type` is unknown, or address, offset
+///   and length together exceed 64 bits.
+/// - RPMA_E_NOSUPP: the region was not registered for this type of flush, or the flush is to be
+///   persistent and the peer configuration applied to the connection does not declare direct
+///   write to PMem.
+/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+///
+/// # Safety
+///
+/// `conn` and `dst` are NULL or live objects.
+///
+/// # Thread safety
+///
+/// May run in one thread while others wait for and poll completions of the connection.
+///
+/// # Manual page
+///
+/// rpma_flush(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_flush(
+    conn: *mut Conn,
+    dst: *mut MrRemote,
+    dst_offset: usize,
+    len: usize,
+    r#type: rpma_flush_type_raw,
+    flags: c_int,
+    op_context: *const c_void,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1.
+        let (conn, dst) = unsafe { (ffi::borrow(conn)?, ffi::borrow(dst)?) };
+        let flags = send_flags(flags)?;
+        let kind = FlushType::from_raw(r#type)?;
+        conn.flush(dst, Range { offset: dst_offset, len }, kind, flags, op_context)
+    })
+}
+
+#[derive(Clone, Copy)]
+enum FlushType {
+    Persistent,
+    Visibility,
+}
+
+impl FlushType {
+    #[inline]
+    fn from_raw(raw: c_int) -> Result<Self> {
+        const PERSISTENT: c_int = rpma_flush_type::RPMA_FLUSH_TYPE_PERSISTENT as c_int;
+        const VISIBILITY: c_int = rpma_flush_type::RPMA_FLUSH_TYPE_VISIBILITY as c_int;
+        match raw {
+            PERSISTENT => Ok(Self::Persistent),
+            VISIBILITY => Ok(Self::Visibility),
+            _ => Err(Error::Inval.into()),
+        }
+    }
+
+    #[inline]
+    fn usage(self) -> c_int {
+        match self {
+            Self::Persistent => RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
+            Self::Visibility => RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
+        }
+    }
+
+    fn placement(self) -> u8 {
+        match self {
+            Self::Persistent => IBV_FLUSH_PERSISTENT,
+            Self::Visibility => IBV_FLUSH_GLOBAL,
+        }
+    }
+}
+
+/// A part of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    offset: usize,
+    len: usize,
+}
+
+impl Range {
+    /// What a flush of this range reads, of a region of `size` bytes: 8 bytes at its start,
+    /// moved and cut so as not to leave the region. A range that does leave it is the provider's
+    /// to refuse.
+    #[inline]
+    fn to_read(self, size: usize) -> Self {
+        let len = FlushBuffer::SIZE.min(size);
+        match self.offset.checked_add(self.len) {
+            Some(end) if end <= size => Self { offset: self.offset.min(size - len), len },
+            _ => Self { offset: self.offset, len: FlushBuffer::SIZE },
+        }
+    }
+}
+
+impl Conn {
+    #[inline]
+    fn flush(
+        &self,
+        dst: &MrRemote,
+        range: Range,
+        kind: FlushType,
+        flags: c_uint,
+        op_context: *const c_void,
+    ) -> Result {
+        let remote = dst.at(range.offset, range.len)?;
+        if matches!(kind, FlushType::Persistent) && !self.direct_write_to_pmem() {
+            return Err(refused(c"the peer does not declare direct write to PMem"));
+        }
+        if dst.usage() & kind.usage() == 0 {
+            return Err(refused(c"the region was not registered for this type of flush"));
+        }
+        if let Some(qp) = self.qp().native_flush() {
+            return native(&qp, remote, range.len, kind, flags, op_context);
+        }
+        let Some(buffer) = self.flush_buffer() else {
+            return Err(Error::Unknown.into());
+        };
+        let read = range.to_read(dst.size());
+        self.qp().post_send(
+            Send {
+                wr_id: op_context,
+                opcode: ibv_wr_opcode::IBV_WR_RDMA_READ,
+                flags,
+                imm: 0,
+                remote: dst.at(read.offset, 0)?,
+            },
+            Some(buffer.sge(read.len as u32)),
+        )
+    }
+}
+
+#[cold]
+fn refused(why: &'static CStr) -> Failure {
+    log!(Error, c"rpma_flush", why);
+    Error::NoSupp.into()
+}
+
+fn native(
+    qp: &NativeQp,
+    remote: Remote,
+    len: usize,
+    kind: FlushType,
+    flags: c_uint,
+    op_context: *const c_void,
+) -> Result {
+    // The length of a range has 32 bits on the wire.
+    let level = if u32::try_from(len).is_ok() { IBV_FLUSH_RANGE } else { IBV_FLUSH_MR };
+    qp.flush(op_context, flags, remote, len, kind.placement(), level)
+}
+
+/// Where the reads of flushes go; nobody looks at what they bring.
+pub(crate) struct FlushBuffer {
+    /// Before the page: it must not outlive what it registers.
+    mr: Mr,
+    _page: Page,
+}
+
+impl FlushBuffer {
+    /// How many bytes a flush reads.
+    const SIZE: usize = 8;
+
+    pub(crate) fn new(domain: &Domain) -> Result<Self> {
+        let pd = domain.pd()?;
+        let page = Page::map()?;
+        // SAFETY: a live PD knows its device.
+        let iwarp = unsafe { is_iwarp((*pd).context) };
+        let access = access_flags(RPMA_MR_USAGE_READ_DST, iwarp, DeviceCaps::default());
+        // SAFETY: the PD is alive, and the page lives longer than the MR.
+        let mr = unsafe { Mr::reg(pd, page.address.as_ptr(), Self::SIZE, access) };
+        let mr = mr.map_err(|errno| failed!(c"ibv_reg_mr", errno))?;
+        Ok(Self { mr, _page: page })
+    }
+
+    #[inline]
+    fn sge(&self, length: u32) -> ibv_sge {
+        let mr = self.mr.get();
+        ibv_sge { addr: mr.addr as u64, length, lkey: mr.lkey }
+    }
+}
+
+/// Ends a share of the buffer, which goes with the last one.
+pub(crate) fn release(buffer: Shared<FlushBuffer>) -> Result {
+    let mut teardown = Teardown::new();
+    if let Some(FlushBuffer { mr, _page }) = buffer.into_inner() {
+        teardown.step(mr.dereg());
+    }
+    teardown.finish()
+}
+
+/// A whole page of its own, shared with child processes: a fork must not move what the device
+/// writes to.
+struct Page {
+    address: NonNull<c_void>,
+    size: usize,
+}
+
+// SAFETY: the page is not tied to a thread, and only the device writes to it.
+unsafe impl core::marker::Send for Page {}
+// SAFETY: as above.
+unsafe impl Sync for Page {}
+
+impl Page {
+    fn map() -> Result<Self> {
+        // SAFETY: no preconditions.
+        let size = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let address = unsafe { libc::mmap(null_mut(), size, access, kind, -1, 0) };
+        match NonNull::new(address) {
+            Some(address) if address.as_ptr() != libc::MAP_FAILED => Ok(Self { address, size }),
+            _ => Err(Error::NoMem.into()),
+        }
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping, and nothing refers to it any more.
+        unsafe { libc::munmap(self.address.as_ptr(), self.size) };
+    }
+}
+
+static NATIVE_FLUSH: AtomicBool = AtomicBool::new(false);
+static NATIVE_ATOMIC_WRITE: AtomicBool = AtomicBool::new(false);
+
+/// Reads `RPMA_FLUSH` and `RPMA_ATOMIC_WRITE`. Called once, when the library is loaded.
+pub(crate) fn configure() {
+    NATIVE_FLUSH.store(native_requested(c"RPMA_FLUSH"), Ordering::Relaxed);
+    NATIVE_ATOMIC_WRITE.store(native_requested(c"RPMA_ATOMIC_WRITE"), Ordering::Relaxed);
+}
+
+fn native_requested(name: &'static CStr) -> bool {
+    let Some(value) = log::environment(name) else {
+        return false;
+    };
+    let native = value == c"native";
+    if !native {
+        log!(
+            Warning,
+            c"rpma_flush",
+            name,
+            c": unknown value ",
+            Part::Quoted(Some(value)),
+            c"; ignored"
+        );
+    }
+    native
+}
+
+/// The native operations that the user asks for.
+pub(crate) fn requested_native_ops() -> NativeOps {
+    NativeOps {
+        atomic_write: NATIVE_ATOMIC_WRITE.load(Ordering::Relaxed),
+        flush: NATIVE_FLUSH.load(Ordering::Relaxed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_flush_inside_a_region_reads_inside_it(
+            size in 0_usize..100,
+            offset in 0_usize..100,
+            len in 0_usize..100,
+        ) {
+            let range = Range { offset, len };
+            let read = range.to_read(size);
+            if offset + len <= size {
+                prop_assert!(read.offset + read.len <= size);
+                prop_assert_eq!(read.len, size.min(8));
+                prop_assert!(read.offset <= offset);
+                prop_assert!(offset + 8 > size || read.offset == offset);
+            } else {
+                prop_assert_eq!(read, Range { offset, len: 8 });
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_over_the_end_of_the_address_space_is_not_moved() {
+        let range = Range { offset: usize::MAX, len: 2 };
+        assert_eq!(range.to_read(16), Range { offset: usize::MAX, len: 8 });
+    }
+}

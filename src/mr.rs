@@ -1,0 +1,723 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Memory regions: local ones, which are registered, and remote ones, made from a descriptor.
+
+use core::ptr::NonNull;
+
+use libc::{c_int, c_void};
+use rdma_sys::{ibv_access_flags, ibv_advise_mr, ibv_sge};
+
+use crate::error::{Error, Failure, Result};
+use crate::ffi::{self, Out, Owned};
+use crate::log::{Part, log};
+use crate::peer::{Domain, Peer};
+use crate::provider::failed;
+use crate::provider::qp::Remote;
+use crate::provider::verbs::{DeviceCaps, Mr, is_iwarp};
+
+/// The region is read from afar: rpma_read()'s source, registered by the remote side.
+pub const RPMA_MR_USAGE_READ_SRC: c_int = 1 << 0;
+/// The region takes what rpma_read() brings.
+pub const RPMA_MR_USAGE_READ_DST: c_int = 1 << 1;
+/// The region holds what rpma_write() sends.
+pub const RPMA_MR_USAGE_WRITE_SRC: c_int = 1 << 2;
+/// The region is written from afar: rpma_write()'s destination, registered by the remote side.
+pub const RPMA_MR_USAGE_WRITE_DST: c_int = 1 << 3;
+/// The region may be flushed with RPMA_FLUSH_TYPE_VISIBILITY.
+pub const RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY: c_int = 1 << 4;
+/// The region may be flushed with RPMA_FLUSH_TYPE_PERSISTENT.
+pub const RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT: c_int = 1 << 5;
+/// The region holds what rpma_send() sends.
+pub const RPMA_MR_USAGE_SEND: c_int = 1 << 6;
+/// The region takes what rpma_recv() receives.
+pub const RPMA_MR_USAGE_RECV: c_int = 1 << 7;
+
+const USAGE_FLUSH: c_int =
+    RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT;
+const USAGE_WRITTEN_LOCALLY: c_int =
+    RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_RECV;
+const USAGE_ALL: c_int = 0xff;
+
+/// A region of this process's memory, registered with a peer's device.
+pub struct MrLocal {
+    mr: Mr,
+    usage: u8,
+}
+
+/// A region of the remote side's memory, as its descriptor tells.
+pub struct MrRemote {
+    addr: u64,
+    size: u64,
+    rkey: u32,
+    usage: u8,
+}
+
+/// Registers memory.
+///
+/// The memory stays the caller's, and must stay mapped until the region is deregistered.
+///
+/// # Parameters
+///
+/// - `peer`: the peer whose device is to use the memory.
+/// - `ptr`, `size`: the memory, and its size in bytes, at least 1.
+/// - `usage`: at least one of the RPMA_MR_USAGE_* bits.
+/// - `mr_ptr`: where the region goes; deregister it with rpma_mr_dereg().
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: a pointer is NULL, `size` is 0, or `usage` is 0 or has unknown bits.
+/// - RPMA_E_NOMEM: out of memory.
+/// - RPMA_E_PROVIDER: the device does not take the memory. With errno EOPNOTSUPP it is a file on
+///   a DAX file system, which needs on-demand paging, and the device has none; a device DAX works.
+///   With ENOMEM, the limit of locked memory (RLIMIT_MEMLOCK) may be reached.
+///
+/// # Safety
+///
+/// `peer` is NULL or a peer; `mr_ptr` is NULL or writable; the memory stays mapped as long as it
+/// is registered.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_mr_reg(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_reg(
+    peer: *mut Peer,
+    ptr: *mut c_void,
+    size: usize,
+    usage: c_int,
+    mr_ptr: *mut *mut MrLocal,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (peer, out) = unsafe { (ffi::borrow(peer)?, Out::new(mr_ptr)?) };
+        let ptr = NonNull::new(ptr).ok_or(Error::Inval)?;
+        // SAFETY: the caller keeps the memory mapped (promise 5).
+        out.give(unsafe { MrLocal::reg(peer.domain(), ptr, size, usage) }?);
+        Ok(())
+    })
+}
+
+/// Deregisters memory.
+///
+/// # Parameters
+///
+/// - `mr_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
+///   already.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `mr_ptr` is NULL.
+/// - RPMA_E_PROVIDER: the device failed.
+///
+/// # Safety
+///
+/// `mr_ptr` is NULL or points to a handle that is NULL or owns a region.
+///
+/// # Thread safety
+///
+/// Nothing else may use the region any more, operations that have not completed included.
+///
+/// # Manual page
+///
+/// rpma_mr_dereg(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_dereg(mr_ptr: *mut *mut MrLocal) -> c_int {
+    // SAFETY: the caller's promise 3.
+    unsafe { ffi::delete(mr_ptr, |region| region.into_inner().mr.dereg()) }
+}
+
+/// Writes the descriptor of a region, with which the remote side can reach it.
+///
+/// The descriptor has 21 bytes, whatever the machine: address and length (8 bytes each) and key (4
+/// bytes), least significant byte first, and usage (1 byte).
+///
+/// # Parameters
+///
+/// - `mr`: the region.
+/// - `desc`: room for as many bytes as rpma_mr_get_descriptor_size() says.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `mr` is NULL or a region; `desc` is NULL or has the room.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_mr_get_descriptor(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_get_descriptor(mr: *const MrLocal, desc: *mut c_void) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(desc.cast::<Descriptor>())?) };
+        out.set(region.as_remote().to_descriptor());
+        Ok(())
+    })
+}
+
+/// Creates a remote region from a descriptor that the other side sent.
+///
+/// # Parameters
+///
+/// - `desc`: the descriptor. A longer one is fine; what follows is not read.
+/// - `desc_size`: its size in bytes.
+/// - `mr_ptr`: where the region goes; delete it with rpma_mr_remote_delete().
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: a pointer is NULL, the descriptor is too short, or says that the region is for
+///   nothing.
+/// - RPMA_E_NOMEM: out of memory.
+///
+/// # Safety
+///
+/// `desc` is NULL or readable for `desc_size` bytes; `mr_ptr` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_mr_remote_from_descriptor(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_remote_from_descriptor(
+    desc: *const c_void,
+    desc_size: usize,
+    mr_ptr: *mut *mut MrRemote,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 2 and 4.
+        let (desc, out) =
+            unsafe { (ffi::head(desc, desc_size, DESCRIPTOR_SIZE)?, Out::new(mr_ptr)?) };
+        out.give(MrRemote::from_descriptor(desc)?);
+        Ok(())
+    })
+}
+
+/// Gives the size of the descriptor of a region.
+///
+/// # Parameters
+///
+/// - `mr`: the region.
+/// - `desc_size`: where the size in bytes goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `mr` is NULL or a region; `desc_size` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_mr_get_descriptor_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_get_descriptor_size(
+    mr: *const MrLocal,
+    desc_size: *mut usize,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (_, out) = unsafe { (ffi::borrow(mr)?, Out::new(desc_size)?) };
+        out.set(DESCRIPTOR_SIZE);
+        Ok(())
+    })
+}
+
+/// Gives the address of a local region.
+///
+/// # Parameters
+///
+/// - `mr`: the region.
+/// - `ptr`: where the address goes, the one that was registered.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `mr` is NULL or a region; `ptr` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_mr_get_ptr(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_get_ptr(mr: *const MrLocal, ptr: *mut *mut c_void) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(ptr)?) };
+        out.set(region.mr.get().addr);
+        Ok(())
+    })
+}
+
+/// Gives the size of a local region.
+///
+/// # Parameters
+///
+/// - `mr`: the region.
+/// - `size`: where the size in bytes goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `mr` is NULL or a region; `size` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_mr_get_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_get_size(mr: *const MrLocal, size: *mut usize) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(size)?) };
+        out.set(region.mr.get().length);
+        Ok(())
+    })
+}
+
+/// Gives the size of a remote region.
+///
+/// # Parameters
+///
+/// - `mr`: the region.
+/// - `size`: where the size in bytes goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `mr` is NULL or a region; `size` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_mr_remote_get_size(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_remote_get_size(mr: *const MrRemote, size: *mut usize) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(size)?) };
+        out.set(region.size());
+        Ok(())
+    })
+}
+
+/// Tells which types of flush a remote region was registered for.
+///
+/// # Parameters
+///
+/// - `mr`: the region.
+/// - `flush_type`: where the answer goes: 0, or one or both of
+///   RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY and RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+///
+/// # Safety
+///
+/// `mr` is NULL or a region; `flush_type` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_mr_remote_get_flush_type(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_remote_get_flush_type(
+    mr: *const MrRemote,
+    flush_type: *mut c_int,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promises 1 and 2.
+        let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(flush_type)?) };
+        out.set(region.usage() & USAGE_FLUSH);
+        Ok(())
+    })
+}
+
+/// Deletes a remote region. The memory it stands for is not touched.
+///
+/// # Parameters
+///
+/// - `mr_ptr`: the handle, NULL afterwards; nothing happens if it is NULL already.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `mr_ptr` is NULL.
+///
+/// # Safety
+///
+/// `mr_ptr` is NULL or points to a handle that is NULL or owns a remote region.
+///
+/// # Thread safety
+///
+/// Nothing else may use the region any more. Operations that were posted go on.
+///
+/// # Manual page
+///
+/// rpma_mr_remote_delete(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_remote_delete(mr_ptr: *mut *mut MrRemote) -> c_int {
+    // SAFETY: the caller's promise 3.
+    unsafe { ffi::delete(mr_ptr, |_| Ok(())) }
+}
+
+/// Advises the device about the use of a part of a region, usually to page it in beforehand.
+///
+/// # Parameters
+///
+/// - `mr`: the region.
+/// - `offset`, `len`: part of the region, in bytes; no limit.
+/// - `advice`: as for ibv_advise_mr(3), IBV_ADVISE_MR_ADVICE_PREFETCH for one.
+/// - `flags`: as for ibv_advise_mr(3), IBV_ADVISE_MR_FLAG_FLUSH or 0.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `mr` is NULL, address, offset and length together exceed 64 bits, or the device
+///   refuses the part, the advice or the flags.
+/// - RPMA_E_NOSUPP: the device does not take advice, or not this one.
+/// - RPMA_E_PROVIDER: the device failed in another way.
+///
+/// # Safety
+///
+/// `mr` is NULL or a region.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_mr_advise(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_mr_advise(
+    mr: *mut MrLocal,
+    offset: usize,
+    len: usize,
+    advice: c_int,
+    flags: u32,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1 for `mr`.
+        unsafe { ffi::borrow(mr) }?.advise(offset, len, advice, flags)
+    })
+}
+
+/// `ibv_access_flags` for `usage`. Reading and both types of flush may be done by a read; the
+/// native flush has bits of its own, which only devices that have it know.
+pub(crate) fn access_flags(usage: c_int, iwarp: bool, caps: DeviceCaps) -> u32 {
+    const LOCAL_WRITE: u32 = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
+    const REMOTE_WRITE: u32 = ibv_access_flags::IBV_ACCESS_REMOTE_WRITE.0;
+    const REMOTE_READ: u32 = ibv_access_flags::IBV_ACCESS_REMOTE_READ.0;
+    let grant = |used: c_int, access: u32| if usage & used != 0 { access } else { 0 };
+    grant(RPMA_MR_USAGE_READ_SRC | USAGE_FLUSH, REMOTE_READ)
+        | grant(
+            RPMA_MR_USAGE_READ_DST,
+            if iwarp { LOCAL_WRITE | REMOTE_WRITE } else { LOCAL_WRITE },
+        )
+        | grant(RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_RECV, LOCAL_WRITE)
+        | grant(RPMA_MR_USAGE_WRITE_DST, LOCAL_WRITE | REMOTE_WRITE)
+        | grant(
+            RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
+            if caps.flush_global { ACCESS_FLUSH_GLOBAL } else { 0 },
+        )
+        | grant(
+            RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
+            if caps.flush_persistent { ACCESS_FLUSH_PERSISTENT } else { 0 },
+        )
+}
+
+const ACCESS_FLUSH_GLOBAL: u32 = ibv_access_flags::IBV_ACCESS_FLUSH_GLOBAL.0;
+const ACCESS_FLUSH_PERSISTENT: u32 = ibv_access_flags::IBV_ACCESS_FLUSH_PERSISTENT.0;
+
+/// Size of a descriptor in bytes.
+const DESCRIPTOR_SIZE: usize = 21;
+type Descriptor = [u8; DESCRIPTOR_SIZE];
+
+impl MrLocal {
+    /// # Safety
+    ///
+    /// The caller keeps the memory mapped (promise 5).
+    unsafe fn reg(
+        domain: &Domain,
+        ptr: NonNull<c_void>,
+        size: usize,
+        usage: c_int,
+    ) -> Result<Owned<Self>> {
+        if size == 0 || usage == 0 || usage & !USAGE_ALL != 0 {
+            return Err(Error::Inval.into());
+        }
+        let pd = domain.pd()?;
+        // SAFETY: a live PD knows its device.
+        let iwarp = unsafe { is_iwarp((*pd).context) };
+        let mut access = access_flags(usage, iwarp, domain.caps());
+        // SAFETY: the PD is alive; the memory is the caller's promise.
+        let reg = |access| unsafe { Mr::reg(pd, ptr.as_ptr(), size, access) };
+        let mut mr = reg(access);
+        // Each remedy is tried once, in this order.
+        if matches!(mr, Err(libc::EOPNOTSUPP)) && domain.caps().odp {
+            access |= ibv_access_flags::IBV_ACCESS_ON_DEMAND.0;
+            mr = reg(access);
+        }
+        // A device with native flush takes persistent memory only for a persistent one. Flushes
+        // by reading still work.
+        if matches!(mr, Err(libc::EINVAL)) && access & ACCESS_FLUSH_PERSISTENT != 0 {
+            access &= !ACCESS_FLUSH_PERSISTENT;
+            mr = reg(access);
+        }
+        // Memory that cannot be written can still be a source.
+        let only_read = usage & RPMA_MR_USAGE_WRITE_SRC != 0 && usage & USAGE_WRITTEN_LOCALLY == 0;
+        if matches!(mr, Err(libc::EFAULT)) && only_read {
+            access &= !ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
+            mr = reg(access);
+        }
+        let mr = mr.map_err(|errno| reg_failed(errno, domain.caps()))?;
+        // `usage` has no bits beyond the lowest eight.
+        Owned::new(Self { mr, usage: usage as u8 })
+    }
+
+    /// The data segment at `offset`. The provider refuses what is beyond the region.
+    #[inline]
+    pub(crate) fn sge(&self, offset: usize, len: usize) -> Result<ibv_sge> {
+        let mr = self.mr.get();
+        let addr = offset_address(mr.addr as u64, offset, len)?;
+        let length = u32::try_from(len).map_err(|_| Error::Inval)?;
+        Ok(ibv_sge { addr, length, lkey: mr.lkey })
+    }
+
+    fn as_remote(&self) -> MrRemote {
+        let mr = self.mr.get();
+        MrRemote { addr: mr.addr as u64, size: mr.length as u64, rkey: mr.rkey, usage: self.usage }
+    }
+
+    fn advise(&self, offset: usize, len: usize, advice: c_int, flags: u32) -> Result {
+        /// The most bytes of one segment, a multiple of every page size.
+        const STEP: usize = 1 << 31;
+        offset_address(self.mr.get().addr as u64, offset, len)?;
+        let mut done = 0;
+        loop {
+            let step = (len - done).min(STEP);
+            self.advise_segment(offset + done, step, advice, flags)?;
+            done += step;
+            if done == len {
+                return Ok(());
+            }
+        }
+    }
+
+    fn advise_segment(&self, offset: usize, len: usize, advice: c_int, flags: u32) -> Result {
+        let mut sge = self.sge(offset, len)?;
+        // SAFETY: the region is alive, and one segment is given.
+        match unsafe { ibv_advise_mr(self.mr.get().pd, advice as u32, flags, &mut sge, 1) } {
+            0 => Ok(()),
+            errno => Err(advise_failed(errno)),
+        }
+    }
+}
+
+/// Tells why memory could not be registered.
+fn reg_failed(errno: c_int, caps: DeviceCaps) -> Failure {
+    if errno == libc::EOPNOTSUPP && !caps.odp {
+        let why = c"this memory needs on-demand paging, as files on a DAX file system do, and the \
+            device has none (a device DAX works): ";
+        log!(Error, c"rpma_mr_reg", c"ibv_reg_mr() failed: ", why, Part::Cause(errno));
+        return Failure::provider(errno);
+    }
+    failed!(c"ibv_reg_mr", errno)
+}
+
+fn advise_failed(errno: c_int) -> Failure {
+    let failure = failed!(c"ibv_advise_mr", errno);
+    // ENOTSUP is the same number on Linux.
+    match errno {
+        libc::EOPNOTSUPP => Failure::with_errno(Error::NoSupp, errno),
+        libc::EFAULT | libc::EINVAL => Failure::with_errno(Error::Inval, errno),
+        _ => failure,
+    }
+}
+
+/// `base + offset`, where `base + offset + len` has to be an address, too.
+#[inline]
+fn offset_address(base: u64, offset: usize, len: usize) -> Result<u64> {
+    let addr = base.checked_add(offset as u64).ok_or(Error::Inval)?;
+    addr.checked_add(len as u64).ok_or(Error::Inval)?;
+    Ok(addr)
+}
+
+impl MrRemote {
+    /// The place at `offset`, for `len` bytes. The provider refuses what is beyond the region.
+    #[inline]
+    pub(crate) fn at(&self, offset: usize, len: usize) -> Result<Remote> {
+        Ok(Remote { addr: offset_address(self.addr, offset, len)?, rkey: self.rkey })
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        // usize has 64 bits on all machines that we build for.
+        self.size as usize
+    }
+
+    pub(crate) fn usage(&self) -> c_int {
+        c_int::from(self.usage)
+    }
+
+    fn to_descriptor(&self) -> Descriptor {
+        let mut desc = [0; DESCRIPTOR_SIZE];
+        let fields = self.addr.to_le_bytes().into_iter();
+        let fields = fields.chain(self.size.to_le_bytes()).chain(self.rkey.to_le_bytes());
+        for (to, from) in desc.iter_mut().zip(fields.chain([self.usage])) {
+            *to = from;
+        }
+        desc
+    }
+
+    fn from_descriptor(desc: &[u8]) -> Result<Owned<Self>> {
+        let name = c"rpma_mr_remote_from_descriptor";
+        let Some(region) = Self::parse(desc) else {
+            let (is, should) = (desc.len() as u64, DESCRIPTOR_SIZE as u64);
+            log!(Error, name, c"the descriptor has ", is, c" bytes instead of at least ", should);
+            return Err(Error::Inval.into());
+        };
+        if region.usage == 0 {
+            log!(Error, name, c"the descriptor's usage is 0");
+            return Err(Error::Inval.into());
+        }
+        let region = Owned::new(region)?;
+        log!(
+            Debug,
+            name,
+            c"address ",
+            Part::Hex(region.addr),
+            c", size ",
+            region.size,
+            c", rkey ",
+            Part::Hex(region.rkey.into()),
+            c", usage ",
+            Part::Hex(region.usage.into()),
+        );
+        Ok(region)
+    }
+
+    fn parse(desc: &[u8]) -> Option<Self> {
+        let (addr, rest) = desc.split_first_chunk()?;
+        let (size, rest) = rest.split_first_chunk()?;
+        let (rkey, rest) = rest.split_first_chunk()?;
+        Some(Self {
+            addr: u64::from_le_bytes(*addr),
+            size: u64::from_le_bytes(*size),
+            rkey: u32::from_le_bytes(*rkey),
+            usage: *rest.first()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const NATIVE: DeviceCaps =
+        DeviceCaps { odp: false, atomic_write: true, flush_global: true, flush_persistent: true };
+
+    proptest! {
+        #[test]
+        fn a_descriptor_round_trips(addr: u64, size: u64, rkey: u32, usage in 1_u8..) {
+            let desc = MrRemote { addr, size, rkey, usage }.to_descriptor();
+            let back = MrRemote::from_descriptor(&desc).map_err(|_| TestCaseError::fail("parse"))?;
+            prop_assert_eq!((back.addr, back.size, back.rkey, back.usage), (addr, size, rkey, usage));
+        }
+
+        #[test]
+        fn descriptors_of_any_bytes_are_parsed_or_refused(desc: Vec<u8>) {
+            let usable = desc.get(20).is_some_and(|usage| *usage != 0);
+            prop_assert_eq!(MrRemote::from_descriptor(&desc).is_ok(), usable);
+        }
+
+        #[test]
+        fn addresses_never_wrap(base: u64, offset: usize, len: usize) {
+            let end = u128::from(base) + offset as u128 + len as u128;
+            let fits = end <= u128::from(u64::MAX);
+            prop_assert_eq!(offset_address(base, offset, len).is_ok(), fits);
+        }
+    }
+
+    #[test]
+    fn the_descriptor_is_little_endian_and_packed() {
+        let region = MrRemote {
+            addr: 0x0102_0304_0506_0708,
+            size: 0x1112_1314_1516_1718,
+            rkey: 0x2122_2324,
+            usage: 0x31,
+        };
+        let expected = [
+            8, 7, 6, 5, 4, 3, 2, 1, 0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11, 0x24, 0x23,
+            0x22, 0x21, 0x31,
+        ];
+        assert_eq!(region.to_descriptor(), expected);
+    }
+
+    #[test]
+    fn access_is_what_each_usage_needs() {
+        const NOTHING: u32 = 0;
+        const LOCAL_WRITE: u32 = 1;
+        const REMOTE_WRITE: u32 = 2;
+        const REMOTE_READ: u32 = 4;
+        let plain = |usage| access_flags(usage, false, DeviceCaps::default());
+        for (usage, access) in [
+            (RPMA_MR_USAGE_READ_SRC, REMOTE_READ),
+            (RPMA_MR_USAGE_READ_DST, LOCAL_WRITE),
+            (RPMA_MR_USAGE_WRITE_SRC, LOCAL_WRITE),
+            (RPMA_MR_USAGE_WRITE_DST, REMOTE_WRITE | LOCAL_WRITE),
+            (RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY, REMOTE_READ),
+            (RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, REMOTE_READ),
+            (RPMA_MR_USAGE_SEND, NOTHING),
+            (RPMA_MR_USAGE_RECV, LOCAL_WRITE),
+        ] {
+            assert_eq!(plain(usage), access);
+        }
+        for usage in 0..=USAGE_ALL {
+            let bits = (0..8).map(|bit| usage & 1 << bit);
+            assert_eq!(plain(usage), bits.map(plain).fold(0, |all, one| all | one));
+            let iwarp = access_flags(usage, true, DeviceCaps::default());
+            let extra = if usage & RPMA_MR_USAGE_READ_DST != 0 { REMOTE_WRITE } else { 0 };
+            assert_eq!(iwarp, plain(usage) | extra);
+            let flush = (usage & USAGE_FLUSH) as u32;
+            assert_eq!(access_flags(usage, false, NATIVE), plain(usage) | flush << 4);
+        }
+    }
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Operations on a connection: read, write, send, receive, and atomic write.
+
+use libc::{c_char, c_int, c_uint, c_void};
+use rdma_sys::{ibv_send_flags, ibv_sge, ibv_wr_opcode};
+
+use crate::conn::Conn;
+use crate::error::{Error, Result};
+use crate::ffi;
+use crate::mr::{MrLocal, MrRemote};
+use crate::provider::qp::{Remote, Send};
+
+/// The operation gives a completion only if it fails.
+pub const RPMA_F_COMPLETION_ON_ERROR: c_int = 1 << 0;
+/// The operation gives a completion in any case.
+pub const RPMA_F_COMPLETION_ALWAYS: c_int = 1 << 1 | RPMA_F_COMPLETION_ON_ERROR;
+
+/// Size, and alignment at the remote side, of what rpma_atomic_write() writes, in bytes.
+pub const RPMA_ATOMIC_WRITE_ALIGNMENT: c_int = 8;
+
+/// Reads remote memory into local memory.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `dst`, `dst_offset`: local region and offset into it, in bytes.
+/// - `src`, `src_offset`: remote region and offset into it, in bytes.
+/// - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
+/// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
+/// - `op_context`: comes back as the completion's wr_id.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, one region is NULL or both are while offsets or
+///   length are not 0, `len` exceeds 32 bits, or address, offset and length together exceed 64
+///   bits on either side.
+/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+///
+/// # Safety
+///
+/// `conn`, `dst` and `src` are NULL or live objects; the local memory stays registered and
+/// untouched until the operation completes.
+///
+/// # Thread safety
+///
+/// May run in one thread while others wait for and poll completions of the connection.
+///
+/// # Manual page
+///
+/// rpma_read(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_read(
+    conn: *mut Conn,
+    dst: *mut MrLocal,
+    dst_offset: usize,
+    src: *const MrRemote,
+    src_offset: usize,
+    len: usize,
+    flags: c_int,
+    op_context: *const c_void,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1.
+        let (conn, dst, src) = unsafe { (ffi::borrow(conn)?, dst.as_ref(), src.as_ref()) };
+        let transfer = Transfer::new(dst, dst_offset, src, src_offset, len)?;
+        conn.post(ibv_wr_opcode::IBV_WR_RDMA_READ, transfer, flags, 0, op_context)
+    })
+}
+
+/// Writes local memory to remote memory.
+///
+/// A completion means that the data have been taken over by the remote device; flush them with
+/// rpma_flush(3) to have them in memory or persistent.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `dst`, `dst_offset`: remote region and offset into it, in bytes.
+/// - `src`, `src_offset`: local region and offset into it, in bytes.
+/// - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
+/// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
+/// - `op_context`: comes back as the completion's wr_id.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, one region is NULL or both are while offsets or
+///   length are not 0, `len` exceeds 32 bits, or address, offset and length together exceed 64
+///   bits on either side.
+/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+///
+/// # Safety
+///
+/// `conn`, `dst` and `src` are NULL or live objects; the local memory stays registered and
+/// unchanged until the operation completes.
+///
+/// # Thread safety
+///
+/// May run in one thread while others wait for and poll completions of the connection.
+///
+/// # Manual page
+///
+/// rpma_write(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_write(
+    conn: *mut Conn,
+    dst: *mut MrRemote,
+    dst_offset: usize,
+    src: *const MrLocal,
+    src_offset: usize,
+    len: usize,
+    flags: c_int,
+    op_context: *const c_void,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1.
+        let (conn, dst, src) = unsafe { (ffi::borrow(conn)?, dst.as_ref(), src.as_ref()) };
+        let transfer = Transfer::new(src, src_offset, dst, dst_offset, len)?;
+        conn.post(ibv_wr_opcode::IBV_WR_RDMA_WRITE, transfer, flags, 0, op_context)
+    })
+}
+
+/// Writes local memory to remote memory and tells the remote side, which needs a receive for it.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `dst`, `dst_offset`: remote region and offset into it, in bytes.
+/// - `src`, `src_offset`: local region and offset into it, in bytes.
+/// - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
+/// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
+/// - `imm`: immediate data for the remote side's completion, in host byte order; they are sent, and
+///   found in imm_data, in network byte order.
+/// - `op_context`: comes back as the completion's wr_id.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, one region is NULL or both are while offsets or
+///   length are not 0, `len` exceeds 32 bits, or address, offset and length together exceed 64
+///   bits on either side.
+/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+///
+/// # Safety
+///
+/// `conn`, `dst` and `src` are NULL or live objects; the local memory stays registered and
+/// unchanged until the operation completes.
+///
+/// # Thread safety
+///
+/// May run in one thread while others wait for and poll completions of the connection.
+///
+/// # Manual page
+///
+/// rpma_write_with_imm(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_write_with_imm(
+    conn: *mut Conn,
+    dst: *mut MrRemote,
+    dst_offset: usize,
+    src: *const MrLocal,
+    src_offset: usize,
+    len: usize,
+    flags: c_int,
+    imm: u32,
+    op_context: *const c_void,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1.
+        let (conn, dst, src) = unsafe { (ffi::borrow(conn)?, dst.as_ref(), src.as_ref()) };
+        let transfer = Transfer::new(src, src_offset, dst, dst_offset, len)?;
+        conn.post(ibv_wr_opcode::IBV_WR_RDMA_WRITE_WITH_IMM, transfer, flags, imm, op_context)
+    })
+}
+
+/// Writes 8 bytes to remote memory atomically: a reader sees all of them or none.
+///
+/// It takes place after every flush that was posted before it. By default it is a write of data
+/// that the work request carries, and completes with the opcode IBV_WC_RDMA_WRITE; the native
+/// operation is used on request (see librpma(7)).
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `dst`, `dst_offset`: remote region and offset into it, in bytes, a multiple of
+///   RPMA_ATOMIC_WRITE_ALIGNMENT. The region has to be aligned likewise.
+/// - `src`: the 8 bytes; not needed any more after the call.
+/// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
+/// - `op_context`: comes back as the completion's wr_id.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn`, `dst` or `src` is NULL, `flags` is 0, `dst_offset` is no multiple of 8,
+///   or address and offset together exceed 64 bits.
+/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+///
+/// # Safety
+///
+/// `conn` and `dst` are NULL or live objects; `src` is NULL or readable for 8 bytes.
+///
+/// # Thread safety
+///
+/// May run in one thread while others wait for and poll completions of the connection.
+///
+/// # Manual page
+///
+/// rpma_atomic_write(3)
+///
+/// cbindgen:ptrs-as-arrays=[[src; 8]]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_atomic_write(
+    conn: *mut Conn,
+    dst: *mut MrRemote,
+    dst_offset: usize,
+    src: *const c_char,
+    flags: c_int,
+    op_context: *const c_void,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1.
+        let (conn, dst) = unsafe { (ffi::borrow(conn)?, ffi::borrow(dst)?) };
+        let src = ffi::required(src)?;
+        // SAFETY: not NULL, so readable by the caller's promise.
+        unsafe { conn.atomic_write(dst, dst_offset, src.cast(), flags, op_context) }
+    })
+}
+
+/// Sends a message, which takes the remote side's next receive.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `src`, `offset`, `len`: the message: part of a region, in bytes, up to 4 GiB - 1; NULL, 0 and
+///   0 for a message without data.
+/// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
+/// - `op_context`: comes back as the completion's wr_id.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, `src` is NULL while `offset` or `len` is not 0,
+///   `len` exceeds 32 bits, or address, offset and length together exceed 64 bits.
+/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+///
+/// # Safety
+///
+/// `conn` and `src` are NULL or live objects; the memory stays registered and unchanged until the
+/// operation completes.
+///
+/// # Thread safety
+///
+/// May run in one thread while others wait for and poll completions of the connection.
+///
+/// # Manual page
+///
+/// rpma_send(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_send(
+    conn: *mut Conn,
+    src: *const MrLocal,
+    offset: usize,
+    len: usize,
+    flags: c_int,
+    op_context: *const c_void,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1.
+        let (conn, src) = unsafe { (ffi::borrow(conn)?, src.as_ref()) };
+        let message = Transfer::message(src, offset, len)?;
+        conn.post(ibv_wr_opcode::IBV_WR_SEND, message, flags, 0, op_context)
+    })
+}
+
+/// Sends a message with immediate data, which takes the remote side's next receive.
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `src`, `offset`, `len`: the message: part of a region, in bytes, up to 4 GiB - 1; NULL, 0 and
+///   0 for a message without data.
+/// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
+/// - `imm`: immediate data for the remote side's completion, in host byte order; they are sent, and
+///   found in imm_data, in network byte order.
+/// - `op_context`: comes back as the completion's wr_id.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, `src` is NULL while `offset` or `len` is not 0,
+///   `len` exceeds 32 bits, or address, offset and length together exceed 64 bits.
+/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+///
+/// # Safety
+///
+/// `conn` and `src` are NULL or live objects; the memory stays registered and unchanged until the
+/// operation completes.
+///
+/// # Thread safety
+///
+/// May run in one thread while others wait for and poll completions of the connection.
+///
+/// # Manual page
+///
+/// rpma_send_with_imm(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_send_with_imm(
+    conn: *mut Conn,
+    src: *const MrLocal,
+    offset: usize,
+    len: usize,
+    flags: c_int,
+    imm: u32,
+    op_context: *const c_void,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1.
+        let (conn, src) = unsafe { (ffi::borrow(conn)?, src.as_ref()) };
+        let message = Transfer::message(src, offset, len)?;
+        conn.post(ibv_wr_opcode::IBV_WR_SEND_WITH_IMM, message, flags, imm, op_context)
+    })
+}
+
+/// Posts a receive for a message of the remote side.
+///
+/// Every message, and every write with immediate data, takes a receive, in the order of posting.
+/// Each receive gives a completion. On a connection with a shared receive queue use
+/// rpma_srq_recv(3).
+///
+/// # Parameters
+///
+/// - `conn`: the connection.
+/// - `dst`, `offset`, `len`: where the message goes: part of a region, in bytes, up to 4 GiB - 1;
+///   NULL, 0 and 0 to take a message without data.
+/// - `op_context`: comes back as the completion's wr_id.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `conn` is NULL, `dst` is NULL while `offset` or `len` is not 0, `len` exceeds 32
+///   bits, or address, offset and length together exceed 64 bits.
+/// - RPMA_E_PROVIDER: posting failed; with errno ENOMEM, the receive queue is full.
+///
+/// # Safety
+///
+/// `conn` and `dst` are NULL or live objects; the memory stays registered and untouched until the
+/// receive completes.
+///
+/// # Thread safety
+///
+/// May run in one thread while others wait for and poll completions of the connection.
+///
+/// # Manual page
+///
+/// rpma_recv(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_recv(
+    conn: *mut Conn,
+    dst: *mut MrLocal,
+    offset: usize,
+    len: usize,
+    op_context: *const c_void,
+) -> c_int {
+    ffi::call(|| {
+        // SAFETY: the caller's promise 1.
+        let (conn, dst) = unsafe { (ffi::borrow(conn)?, dst.as_ref()) };
+        conn.qp().post_recv(op_context, recv_segment(dst, offset, len)?)
+    })
+}
+
+/// The `ibv_send_flags` for the caller's `flags`, of which 0 is none.
+#[inline]
+pub(crate) fn send_flags(flags: c_int) -> Result<c_uint> {
+    /// The bit of RPMA_F_COMPLETION_ALWAYS that RPMA_F_COMPLETION_ON_ERROR lacks is the flag's.
+    const ALWAYS: c_int = RPMA_F_COMPLETION_ALWAYS & !RPMA_F_COMPLETION_ON_ERROR;
+    const { assert!(ALWAYS as c_uint == ibv_send_flags::IBV_SEND_SIGNALED.0) };
+    if flags == 0 {
+        return Err(Error::Inval.into());
+    }
+    Ok((flags & ALWAYS) as c_uint)
+}
+
+/// The data segment of a receive; none for a message without data.
+#[inline]
+pub(crate) fn recv_segment(
+    dst: Option<&MrLocal>,
+    offset: usize,
+    len: usize,
+) -> Result<Option<ibv_sge>> {
+    match dst {
+        Some(dst) => dst.sge(offset, len).map(Some),
+        None if offset == 0 && len == 0 => Ok(None),
+        None => Err(Error::Inval.into()),
+    }
+}
+
+/// What goes where.
+struct Transfer {
+    local: Option<ibv_sge>,
+    remote: Remote,
+}
+
+impl Transfer {
+    #[inline(always)]
+    fn new(
+        local: Option<&MrLocal>,
+        local_offset: usize,
+        remote: Option<&MrRemote>,
+        remote_offset: usize,
+        len: usize,
+    ) -> Result<Self> {
+        match (local, remote) {
+            (Some(local), Some(remote)) => Ok(Self {
+                local: Some(local.sge(local_offset, len)?),
+                remote: remote.at(remote_offset, len)?,
+            }),
+            (None, None) if local_offset == 0 && remote_offset == 0 && len == 0 => {
+                Ok(Self { local: None, remote: Remote::default() })
+            }
+            _ => Err(Error::Inval.into()),
+        }
+    }
+
+    #[inline(always)]
+    fn message(src: Option<&MrLocal>, offset: usize, len: usize) -> Result<Self> {
+        Ok(Self { local: recv_segment(src, offset, len)?, remote: Remote::default() })
+    }
+}
+
+impl Conn {
+    #[inline(always)]
+    fn post(
+        &self,
+        opcode: ibv_wr_opcode::Type,
+        transfer: Transfer,
+        flags: c_int,
+        imm: u32,
+        op_context: *const c_void,
+    ) -> Result {
+        let flags = send_flags(flags)?;
+        let Transfer { local, remote } = transfer;
+        self.qp().post_send(Send { wr_id: op_context, opcode, flags, imm, remote }, local)
+    }
+
+    /// # Safety
+    ///
+    /// `src` is readable for 8 bytes.
+    #[inline(always)]
+    unsafe fn atomic_write(
+        &self,
+        dst: &MrRemote,
+        dst_offset: usize,
+        src: *const c_void,
+        flags: c_int,
+        op_context: *const c_void,
+    ) -> Result {
+        const LENGTH: u32 = RPMA_ATOMIC_WRITE_ALIGNMENT as u32;
+        let flags = send_flags(flags)?;
+        if dst_offset % LENGTH as usize != 0 {
+            return Err(Error::Inval.into());
+        }
+        let remote = dst.at(dst_offset, LENGTH as usize)?;
+        if let Some(qp) = self.qp().native_atomic_write() {
+            // SAFETY: passed on to the caller.
+            return unsafe { qp.atomic_write(op_context, flags, remote, src) };
+        }
+        // The data go with the work request, so that the caller's variable is free again. The
+        // fence orders the write after a flush by reading.
+        let opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE;
+        let flags = flags | ibv_send_flags::IBV_SEND_INLINE.0 | ibv_send_flags::IBV_SEND_FENCE.0;
+        let data = ibv_sge { addr: src as u64, length: LENGTH, lkey: 0 };
+        self.qp().post_send(Send { wr_id: op_context, opcode, flags, imm: 0, remote }, Some(data))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_zero_is_refused_and_other_bits_pass() {
+        assert!(send_flags(0).is_err());
+        for (flags, expected) in [(1, 0), (2, 2), (3, 2), (4, 0), (-1, 2), (c_int::MIN, 0)] {
+            assert_eq!(send_flags(flags), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn a_transfer_without_regions_has_no_offsets_and_no_length() {
+        assert!(Transfer::new(None, 0, None, 0, 0).is_ok());
+        for (local, remote, len) in [(1, 0, 0), (0, 1, 0), (0, 0, 1)] {
+            assert!(Transfer::new(None, local, None, remote, len).is_err());
+        }
+        assert!(recv_segment(None, 0, 0).is_ok_and(|segment| segment.is_none()));
+        assert!(recv_segment(None, 1, 0).is_err());
+        assert!(recv_segment(None, 0, 1).is_err());
+    }
+}

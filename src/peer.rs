@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! A peer: one device opened for use, with its protection domain.
+
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
+
+use libc::{c_int, c_void};
+use rdma_sys::{ibv_context, ibv_pd};
+
+use crate::error::{Error, Result, Teardown};
+use crate::ffi::{self, Out, Owned, Shared};
+use crate::flush::{self, FlushBuffer};
+use crate::log::log;
+use crate::provider::cm::CmId;
+use crate::provider::failed;
+use crate::provider::qp::{NativeOps, Qp, QpAttributes};
+use crate::provider::verbs::{DeviceCaps, Pd, device_name};
+
+/// A peer: a device with a protection domain, which all that is created with it shares.
+pub struct Peer {
+    domain: Shared<Domain>,
+}
+
+/// Creates a peer on a device.
+///
+/// # Parameters
+///
+/// - `ibv_ctx`: an open device, from rpma_utils_get_ibv_context() for one; it has to stay open as
+///   long as the peer.
+/// - `peer_ptr`: where the peer goes; delete it with rpma_peer_delete().
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+/// - RPMA_E_NOMEM: out of memory.
+/// - RPMA_E_PROVIDER: querying the device or allocating the protection domain failed.
+/// - RPMA_E_UNKNOWN: allocating the protection domain failed for no reason given.
+///
+/// # Safety
+///
+/// `ibv_ctx` is NULL or an open device; `peer_ptr` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread. A peer serves any number of threads.
+///
+/// # Manual page
+///
+/// rpma_peer_new(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_peer_new(
+    ibv_ctx: *mut ibv_context,
+    peer_ptr: *mut *mut Peer,
+) -> c_int {
+    ffi::call(|| {
+        let context = NonNull::new(ibv_ctx).ok_or(Error::Inval)?;
+        // SAFETY: the caller's promise 2 for `peer_ptr`.
+        let out = unsafe { Out::new(peer_ptr) }?;
+        // SAFETY: the caller's promise 1 for `ibv_ctx`.
+        out.give(unsafe { Peer::new(context) }?);
+        Ok(())
+    })
+}
+
+/// Deletes a peer.
+///
+/// Delete what was created with it first: connections, requests, regions, shared receive queues.
+/// If something is left, the device refuses and the protection domain is lost; what is left keeps
+/// working.
+///
+/// # Parameters
+///
+/// - `peer_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
+///   already.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `peer_ptr` is NULL.
+/// - RPMA_E_PROVIDER: the device failed; with errno EBUSY, something is left.
+///
+/// # Safety
+///
+/// `peer_ptr` is NULL or points to a handle that is NULL or owns a peer.
+///
+/// # Thread safety
+///
+/// Nothing may be created with the peer any more.
+///
+/// # Manual page
+///
+/// rpma_peer_delete(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_peer_delete(peer_ptr: *mut *mut Peer) -> c_int {
+    // SAFETY: the caller's promise 3.
+    unsafe { ffi::delete(peer_ptr, |peer| peer.domain.close()) }
+}
+
+impl Peer {
+    /// # Safety
+    ///
+    /// `context` is an open device (promise 1).
+    unsafe fn new(context: NonNull<ibv_context>) -> Result<Owned<Self>> {
+        // SAFETY: passed on to the caller.
+        let caps = unsafe { DeviceCaps::query(context) }?;
+        // SAFETY: passed on to the caller.
+        let pd = unsafe { Pd::alloc(context) }?;
+        let domain = Shared::new(Domain::new(&pd, caps))?;
+        let peer = Owned::new(Self { domain })?;
+        // From here on the domain looks after it.
+        core::mem::forget(pd);
+        // SAFETY: passed on to the caller.
+        unsafe { tell_missing(caps, context) };
+        Ok(peer)
+    }
+
+    pub(crate) fn domain(&self) -> &Shared<Domain> {
+        &self.domain
+    }
+}
+
+/// # Safety
+///
+/// `context` is an open device (promise 1).
+unsafe fn tell_missing(caps: DeviceCaps, context: NonNull<ibv_context>) {
+    // SAFETY: passed on to the caller.
+    let device = unsafe { device_name(context.as_ptr()) };
+    let native = caps.native_ops();
+    if !native.atomic_write {
+        log!(Info, c"rpma_peer_new", device, c" has no native atomic write");
+    }
+    if !native.flush {
+        log!(Info, c"rpma_peer_new", device, c" has no native flush");
+    }
+}
+
+impl DeviceCaps {
+    fn native_ops(&self) -> NativeOps {
+        NativeOps {
+            atomic_write: self.atomic_write,
+            flush: self.flush_global && self.flush_persistent,
+        }
+    }
+}
+
+/// What a peer and everything created with it share. It outlives the peer's handle, so that
+/// requests and connections keep working when the peer is deleted too early.
+pub(crate) struct Domain {
+    /// NULL once it was deallocated.
+    pd: AtomicPtr<ibv_pd>,
+    caps: DeviceCaps,
+    /// The native operations that QPs are asked for, less and less as drivers refuse.
+    native: NativeChoice,
+    /// The domain's own share of its flush buffer, or NULL; see [`Domain::flush_buffer`].
+    flush_buffer: AtomicPtr<c_void>,
+}
+
+impl Domain {
+    fn new(pd: &Pd, caps: DeviceCaps) -> Self {
+        let requested = flush::requested_native_ops();
+        Self {
+            pd: AtomicPtr::new(pd.as_ptr()),
+            caps,
+            native: NativeChoice::new(requested, requested.both(caps.native_ops())),
+            flush_buffer: AtomicPtr::new(null_mut()),
+        }
+    }
+
+    /// The PD; none after the peer was deleted.
+    pub(crate) fn pd(&self) -> Result<*mut ibv_pd> {
+        let pd = self.pd.load(Ordering::Acquire);
+        if pd.is_null() { Err(Error::Inval.into()) } else { Ok(pd) }
+    }
+
+    pub(crate) fn caps(&self) -> DeviceCaps {
+        self.caps
+    }
+
+    /// Makes the QP of `id`, with as many of the wanted native operations as driver and device
+    /// grant.
+    pub(crate) fn create_qp(&self, id: &CmId, attributes: &QpAttributes) -> Result<Qp> {
+        let wanted = self.native.get();
+        let mut ops = wanted;
+        loop {
+            match Qp::create(id, attributes, ops) {
+                Ok(qp) => {
+                    self.native.granted(ops);
+                    return Ok(qp);
+                }
+                Err(libc::EOPNOTSUPP | libc::EINVAL | libc::ENOSYS) if ops != NativeOps::NONE => {
+                    ops = ops.step_down(wanted);
+                }
+                Err(errno) => return Err(failed!(c"rdma_create_qp_ex", errno)),
+            }
+        }
+    }
+
+    /// A share of the buffer that flushes read into. The first connection makes the buffer; it
+    /// goes with the last of the peer and its connections.
+    pub(crate) fn flush_buffer(&self) -> Result<Shared<FlushBuffer>> {
+        if let Some(shared) = self.current_flush_buffer() {
+            return Ok(shared);
+        }
+        let made = Shared::new(FlushBuffer::new(self)?)?;
+        let ours = made.share().into_raw();
+        let order = Ordering::AcqRel;
+        match self.flush_buffer.compare_exchange(null_mut(), ours, order, Ordering::Acquire) {
+            Ok(_) => Ok(made),
+            Err(_) => {
+                // Another thread was faster.
+                release(ours);
+                self.current_flush_buffer().ok_or_else(|| Error::Unknown.into())
+            }
+        }
+    }
+
+    fn current_flush_buffer(&self) -> Option<Shared<FlushBuffer>> {
+        let own = NonNull::new(self.flush_buffer.load(Ordering::Acquire))?;
+        // SAFETY: the domain's share is alive: only `close` and `drop` end it, when no thread
+        // may use the domain to connect.
+        let own = unsafe { Shared::<FlushBuffer>::from_raw(own) };
+        let shared = own.share();
+        core::mem::forget(own);
+        Some(shared)
+    }
+
+    /// What deleting the peer does.
+    fn close(&self) -> Result {
+        let mut teardown = Teardown::new();
+        teardown.step(self.drop_flush_buffer());
+        let pd = self.pd.load(Ordering::Acquire);
+        // SAFETY: ours until the provider has taken it back.
+        let dealloc = unsafe { Pd::from_raw(pd) }.map_or(Ok(()), Pd::dealloc);
+        if dealloc.is_ok() {
+            self.pd.store(null_mut(), Ordering::Release);
+        }
+        teardown.step(dealloc);
+        teardown.finish()
+    }
+
+    fn drop_flush_buffer(&self) -> Result {
+        match NonNull::new(self.flush_buffer.swap(null_mut(), Ordering::AcqRel)) {
+            // SAFETY: the domain's own share, taken out of its place.
+            Some(own) => flush::release(unsafe { Shared::from_raw(own) }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        release(self.flush_buffer.load(Ordering::Acquire));
+    }
+}
+
+/// Ends the share of a flush buffer that `raw` stands for, if any.
+fn release(raw: *mut c_void) {
+    if let Some(raw) = NonNull::new(raw) {
+        // SAFETY: only called with a share that nobody else ends.
+        drop(unsafe { Shared::<FlushBuffer>::from_raw(raw) });
+    }
+}
+
+/// Which native operations to ask a QP for, as known so far.
+struct NativeChoice {
+    requested: NativeOps,
+    current: AtomicU8,
+    warned: AtomicBool,
+}
+
+impl NativeChoice {
+    const ATOMIC_WRITE: u8 = 1;
+    const FLUSH: u8 = 2;
+
+    const fn new(requested: NativeOps, wanted: NativeOps) -> Self {
+        Self {
+            requested,
+            current: AtomicU8::new(Self::bits(wanted)),
+            warned: AtomicBool::new(false),
+        }
+    }
+
+    const fn bits(ops: NativeOps) -> u8 {
+        (if ops.atomic_write { Self::ATOMIC_WRITE } else { 0 })
+            | (if ops.flush { Self::FLUSH } else { 0 })
+    }
+
+    fn get(&self) -> NativeOps {
+        let bits = self.current.load(Ordering::Relaxed);
+        NativeOps { atomic_write: bits & Self::ATOMIC_WRITE != 0, flush: bits & Self::FLUSH != 0 }
+    }
+
+    /// Remembers what a QP was granted, and tells once what was requested and is not to be had.
+    fn granted(&self, ops: NativeOps) {
+        if self.requested == NativeOps::NONE {
+            return;
+        }
+        self.current.store(Self::bits(ops), Ordering::Relaxed);
+        if ops == self.requested || self.warned.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let name = c"rpma_conn_req_new";
+        let missing = match (
+            self.requested.atomic_write && !ops.atomic_write,
+            self.requested.flush && !ops.flush,
+        ) {
+            (true, true) => c"native atomic write and native flush",
+            (true, false) => c"native atomic write",
+            _ => c"native flush",
+        };
+        log!(Warning, name, missing, c" requested, but not granted: emulating");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_of_native_operations_is_remembered() {
+        for (atomic_write, flush) in [(false, false), (false, true), (true, false), (true, true)] {
+            let ops = NativeOps { atomic_write, flush };
+            assert_eq!(NativeChoice::new(ops, ops).get(), ops);
+        }
+    }
+
+    #[test]
+    fn a_refused_operation_is_not_asked_for_again() {
+        let both = NativeOps { atomic_write: true, flush: true };
+        let choice = NativeChoice::new(both, both);
+        let less = both.step_down(both);
+        choice.granted(less);
+        assert_eq!(choice.get(), less);
+    }
+}

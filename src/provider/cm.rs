@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Connection management: event channels, CM ids, CM events and addresses.
+
+use core::ffi::CStr;
+use core::mem::{MaybeUninit, forget};
+use core::ptr::{NonNull, null, null_mut};
+
+use libc::{c_char, c_int};
+use rdma_sys::{
+    ibv_context, ibv_qp_type, rdma_accept, rdma_ack_cm_event, rdma_addrinfo, rdma_bind_addr,
+    rdma_cm_event, rdma_cm_event_type, rdma_cm_id, rdma_conn_param, rdma_connect,
+    rdma_create_event_channel, rdma_create_id, rdma_destroy_event_channel, rdma_destroy_id,
+    rdma_disconnect, rdma_event_channel, rdma_event_str, rdma_freeaddrinfo, rdma_get_cm_event,
+    rdma_getaddrinfo, rdma_listen, rdma_migrate_id, rdma_port_space, rdma_reject,
+    rdma_resolve_addr, rdma_resolve_route,
+};
+
+use super::{check_errno, failed};
+use crate::error::{Error, Failure, Result, errno};
+use crate::log::{Part, log};
+
+/// An event channel of librdmacm.
+pub(crate) struct EventChannel(NonNull<rdma_event_channel>);
+
+impl EventChannel {
+    pub(crate) fn create() -> Result<Self> {
+        // SAFETY: no preconditions.
+        NonNull::new(unsafe { rdma_create_event_channel() })
+            .map(Self)
+            .ok_or_else(|| failed!(c"rdma_create_event_channel"))
+    }
+
+    pub(crate) fn fd(&self) -> c_int {
+        // SAFETY: alive while we own it.
+        unsafe { self.0.as_ref() }.fd
+    }
+
+    /// The next event, which blocks unless the fd is non-blocking. Neither an empty channel nor a
+    /// signal is worth a log line.
+    pub(crate) fn next(&self) -> Result<CmEvent> {
+        let mut event = null_mut();
+        // SAFETY: the channel is alive, and `event` writable.
+        if unsafe { rdma_get_cm_event(self.0.as_ptr(), &mut event) } == 0 {
+            return NonNull::new(event).map(CmEvent).ok_or_else(|| Error::Unknown.into());
+        }
+        match errno::get() {
+            libc::EAGAIN | libc::ENODATA => Err(Error::NoEvent.into()),
+            libc::EINTR => Err(Failure::provider(libc::EINTR)),
+            _ => Err(failed!(c"rdma_get_cm_event")),
+        }
+    }
+}
+
+impl Drop for EventChannel {
+    fn drop(&mut self) {
+        // SAFETY: ours, and its ids are gone by the order in which our owners declare fields.
+        unsafe { rdma_destroy_event_channel(self.0.as_ptr()) }
+    }
+}
+
+/// A CM event, acknowledged exactly once: by [`CmEvent::ack`] or when dropped.
+pub(crate) struct CmEvent(NonNull<rdma_cm_event>);
+
+impl CmEvent {
+    fn get(&self) -> &rdma_cm_event {
+        // SAFETY: alive until it is acknowledged.
+        unsafe { self.0.as_ref() }
+    }
+
+    pub(crate) fn kind(&self) -> rdma_cm_event_type::Type {
+        self.get().event
+    }
+
+    /// librdmacm's name of the event.
+    pub(crate) fn name(&self) -> &'static CStr {
+        // SAFETY: gives a constant string for every number.
+        unsafe { CStr::from_ptr(rdma_event_str(self.kind())) }
+    }
+
+    /// The private data that came with the event, valid until it is acknowledged.
+    pub(crate) fn private_data(&self) -> &[u8] {
+        // SAFETY: librdmacm sets `conn` for the connected service types, the only ones we use.
+        let conn = unsafe { &self.get().param.conn };
+        if conn.private_data.is_null() {
+            return &[];
+        }
+        // SAFETY: librdmacm gives this many bytes, which live as long as the event.
+        unsafe {
+            core::slice::from_raw_parts(
+                conn.private_data.cast(),
+                usize::from(conn.private_data_len),
+            )
+        }
+    }
+
+    /// The new id of a CONNECT_REQUEST, ours from now on.
+    ///
+    /// # Safety
+    ///
+    /// The event is a CONNECT_REQUEST, and this is called once.
+    pub(crate) unsafe fn incoming_id(&self) -> Result<CmId> {
+        match NonNull::new(self.get().id) {
+            Some(raw) => Ok(CmId { id: RawId { raw, pending: true }, channel: None }),
+            None => Err(Error::Unknown.into()),
+        }
+    }
+
+    pub(crate) fn ack(self) -> Result {
+        let raw = self.0;
+        forget(self);
+        // SAFETY: the event was ours and is not used after this.
+        check_errno!(c"rdma_ack_cm_event", unsafe { rdma_ack_cm_event(raw.as_ptr()) })
+    }
+}
+
+impl Drop for CmEvent {
+    fn drop(&mut self) {
+        // SAFETY: ours, and not used after this.
+        unsafe { rdma_ack_cm_event(self.0.as_ptr()) };
+    }
+}
+
+/// A CM id and the event channel it reports to, which has to outlive it.
+pub(crate) struct CmId {
+    id: RawId,
+    /// None while the id blocks (librdmacm then has a channel of its own for it) or reports to the
+    /// channel of the endpoint it came in at.
+    channel: Option<EventChannel>,
+}
+
+impl CmId {
+    /// An id whose operations block.
+    pub(crate) fn create_blocking() -> Result<Self> {
+        Ok(Self { id: RawId::create(null_mut())?, channel: None })
+    }
+
+    /// An id that reports to `channel`.
+    pub(crate) fn create_on(channel: EventChannel) -> Result<Self> {
+        Ok(Self { id: RawId::create(channel.0.as_ptr())?, channel: Some(channel) })
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut rdma_cm_id {
+        self.id.raw.as_ptr()
+    }
+
+    pub(crate) fn channel(&self) -> Option<&EventChannel> {
+        self.channel.as_ref()
+    }
+
+    /// The device, NULL while the id is bound to none.
+    pub(crate) fn verbs(&self) -> *mut ibv_context {
+        // SAFETY: alive while we own it.
+        unsafe { self.id.raw.as_ref() }.verbs
+    }
+
+    /// Whether this is an incoming request that was not answered yet.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.id.pending
+    }
+
+    pub(crate) fn bind_addr(&self, info: &AddrInfo) -> Result {
+        // SAFETY: id and address are alive.
+        let code = unsafe { rdma_bind_addr(self.as_ptr(), info.get().ai_src_addr) };
+        check_errno!(c"rdma_bind_addr", code)
+    }
+
+    pub(crate) fn resolve_addr(&self, info: &AddrInfo, timeout_ms: c_int) -> Result {
+        let info = info.get();
+        // SAFETY: id and addresses are alive.
+        let code = unsafe {
+            rdma_resolve_addr(self.as_ptr(), info.ai_src_addr, info.ai_dst_addr, timeout_ms)
+        };
+        check_errno!(c"rdma_resolve_addr", code)
+    }
+
+    pub(crate) fn resolve_route(&self, timeout_ms: c_int) -> Result {
+        // SAFETY: the id is alive.
+        let code = unsafe { rdma_resolve_route(self.as_ptr(), timeout_ms) };
+        check_errno!(c"rdma_resolve_route", code)
+    }
+
+    pub(crate) fn listen(&self) -> Result {
+        // SAFETY: the id is alive. A backlog of 0 is librdmacm's default.
+        check_errno!(c"rdma_listen", unsafe { rdma_listen(self.as_ptr(), 0) })
+    }
+
+    /// Makes the id report to `channel` from now on, and not block any more.
+    pub(crate) fn migrate(&mut self, channel: EventChannel) -> Result {
+        // Kept also where migrating fails: who knows how far that went.
+        let channel = self.channel.insert(channel).0.as_ptr();
+        // SAFETY: both are alive.
+        check_errno!(c"rdma_migrate_id", unsafe { rdma_migrate_id(self.as_ptr(), channel) })
+    }
+
+    pub(crate) fn connect(&self, param: &mut rdma_conn_param) -> Result {
+        // SAFETY: the id is alive, and so is what `param` points to.
+        check_errno!(c"rdma_connect", unsafe { rdma_connect(self.as_ptr(), param) })
+    }
+
+    /// Accepts an incoming request. Whatever comes of it, the request has been answered: where
+    /// the accept fails, the kernel has rejected it.
+    pub(crate) fn accept(&mut self, param: &mut rdma_conn_param) -> Result {
+        self.id.pending = false;
+        // SAFETY: the id is alive, and so is what `param` points to.
+        check_errno!(c"rdma_accept", unsafe { rdma_accept(self.as_ptr(), param) })
+    }
+
+    pub(crate) fn disconnect(&self) -> Result {
+        // SAFETY: the id is alive.
+        check_errno!(c"rdma_disconnect", unsafe { rdma_disconnect(self.as_ptr()) })
+    }
+
+    /// Rejects the request if it is still unanswered, and destroys the id and then its channel in
+    /// any case.
+    pub(crate) fn destroy(self) -> Result {
+        self.id.destroy()
+    }
+}
+
+/// An id of librdmacm. One that stands for an incoming request is rejected when it goes
+/// unanswered.
+struct RawId {
+    raw: NonNull<rdma_cm_id>,
+    /// An incoming request that was neither accepted nor rejected.
+    pending: bool,
+}
+
+impl RawId {
+    fn create(channel: *mut rdma_event_channel) -> Result<Self> {
+        let mut id = null_mut();
+        // SAFETY: the channel is alive or NULL, and `id` writable.
+        let code =
+            unsafe { rdma_create_id(channel, &mut id, null_mut(), rdma_port_space::RDMA_PS_TCP) };
+        check_errno!(c"rdma_create_id", code)?;
+        NonNull::new(id)
+            .map(|raw| Self { raw, pending: false })
+            .ok_or_else(|| Error::Unknown.into())
+    }
+
+    /// Rejects an unanswered request. Gives librdmacm's return code.
+    fn reject(&mut self) -> c_int {
+        if !core::mem::replace(&mut self.pending, false) {
+            return 0;
+        }
+        // SAFETY: the id is alive; there is no private data.
+        unsafe { rdma_reject(self.raw.as_ptr(), null(), 0) }
+    }
+
+    fn destroy(mut self) -> Result {
+        let rejected = check_errno!(c"rdma_reject", self.reject());
+        let raw = self.raw.as_ptr();
+        forget(self);
+        // SAFETY: ours; QP and events are gone by the order of our owners' fields.
+        let destroyed = check_errno!(c"rdma_destroy_id", unsafe { rdma_destroy_id(raw) });
+        rejected.and(destroyed)
+    }
+}
+
+impl Drop for RawId {
+    fn drop(&mut self) {
+        self.reject();
+        // SAFETY: as in `destroy`.
+        unsafe { rdma_destroy_id(self.raw.as_ptr()) };
+    }
+}
+
+/// The outcome of an address lookup.
+pub(crate) struct AddrInfo(NonNull<rdma_addrinfo>);
+
+impl AddrInfo {
+    /// Looks up `node` and `service` for connecting (0) or for listening (`RAI_PASSIVE`).
+    ///
+    /// # Safety
+    ///
+    /// `node` is a C string, `service` is one or NULL.
+    pub(crate) unsafe fn lookup(
+        node: *const c_char,
+        service: *const c_char,
+        flags: u32,
+    ) -> Result<Self> {
+        // SAFETY: all zero is a valid `rdma_addrinfo`.
+        let mut hints: rdma_addrinfo = unsafe { MaybeUninit::zeroed().assume_init() };
+        hints.ai_flags = flags as c_int;
+        hints.ai_qp_type = ibv_qp_type::IBV_QPT_RC as c_int;
+        hints.ai_port_space = rdma_port_space::RDMA_PS_TCP as c_int;
+        let mut info = null_mut();
+        // SAFETY: strings by the caller's promise; hints and `info` are ours.
+        let (code, errno) =
+            errno::cleared(|| unsafe { rdma_getaddrinfo(node, service, &hints, &mut info) });
+        match NonNull::new(info) {
+            Some(info) if code == 0 => Ok(Self(info)),
+            // SAFETY: strings by the caller's promise.
+            _ => Err(unsafe { Self::lookup_failed(node, service, code, errno) }),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`AddrInfo::lookup`].
+    unsafe fn lookup_failed(
+        node: *const c_char,
+        service: *const c_char,
+        code: c_int,
+        errno: c_int,
+    ) -> Failure {
+        // librdmacm's own failures are -1 with errno; everything else is an EAI code.
+        let (cause, errno) = if code == -1 && errno != 0 {
+            (Part::Cause(errno), errno)
+        } else {
+            (Part::Resolver(code), libc::EINVAL)
+        };
+        let name = c"rdma_getaddrinfo";
+        // SAFETY: strings by the caller's promise.
+        let (node, service) = unsafe { (quoted(node), quoted(service)) };
+        log!(Error, name, name, c"(", node, c", ", service, c") failed: ", cause);
+        Failure::provider(errno)
+    }
+
+    fn get(&self) -> &rdma_addrinfo {
+        // SAFETY: alive while we own it.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for AddrInfo {
+    fn drop(&mut self) {
+        // SAFETY: ours, and not used after this.
+        unsafe { rdma_freeaddrinfo(self.0.as_ptr()) }
+    }
+}
+
+/// A string argument of a call as a log line shows it.
+///
+/// # Safety
+///
+/// `text` is NULL or a C string.
+unsafe fn quoted<'a>(text: *const c_char) -> Part<'a> {
+    if text.is_null() {
+        return Part::Quoted(None);
+    }
+    // SAFETY: a C string by the caller's promise.
+    Part::Quoted(Some(unsafe { CStr::from_ptr(text) }))
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Owners of libibverbs and librdmacm objects.
+//!
+//! Each owner undoes itself silently when dropped, which is the undo path of a constructor that
+//! fails half-way. `destroy` does the same and reports a failure: a log line and the error. A
+//! call that fails logs one line here, where its name is known, unless its doc says otherwise.
+//!
+//! Owners do not keep what they depend on alive. Types that hold several of them declare their
+//! fields in the order in which they must go.
+
+pub(crate) mod cm;
+pub(crate) mod qp;
+pub(crate) mod verbs;
+
+/// Logs that a provider call failed and gives the failure: with the `errno` that the call left,
+/// or with the one given.
+macro_rules! failed {
+    ($call:expr) => {
+        $crate::provider::failed!($call, $crate::error::errno::get())
+    };
+    ($call:expr, $errno:expr) => {{
+        let errno: libc::c_int = $errno;
+        $crate::log::log!(Error, $call, $call, c"() failed: ", $crate::log::Part::Cause(errno));
+        $crate::error::Failure::provider(errno)
+    }};
+}
+pub(crate) use failed;
+
+/// The result of a provider call that returns 0 or an `errno` value.
+macro_rules! check_code {
+    ($call:expr, $code:expr) => {
+        match $code {
+            0 => Ok(()),
+            code => Err($crate::provider::failed!($call, code)),
+        }
+    };
+}
+pub(crate) use check_code;
+
+/// The result of a provider call that returns 0, or something else and leaves `errno`.
+macro_rules! check_errno {
+    ($call:expr, $code:expr) => {
+        match $code {
+            0 => Ok(()),
+            _ => Err($crate::provider::failed!($call)),
+        }
+    };
+}
+pub(crate) use check_errno;

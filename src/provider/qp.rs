@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Queue pairs and work requests.
+//!
+//! The data path: it allocates nothing, locks nothing, and writes only the part of a work request
+//! that drivers read. They do read immediate data, remote address and rkey of every opcode, so
+//! these are zero where an operation has none.
+
+use core::mem::{MaybeUninit, transmute};
+use core::num::NonZeroUsize;
+use core::ptr::{NonNull, addr_of_mut, null_mut};
+
+use libc::{c_int, c_uint, c_void};
+use once_cell::race::OnceNonZeroUsize;
+use rdma_sys::{
+    ibv_cq, ibv_pd, ibv_post_recv, ibv_post_send, ibv_post_srq_recv, ibv_qp, ibv_qp_cap,
+    ibv_qp_create_send_ops_flags, ibv_qp_ex, ibv_qp_init_attr_ex, ibv_qp_init_attr_mask,
+    ibv_qp_type, ibv_recv_wr, ibv_send_wr, ibv_sge, ibv_srq, ibv_wr_atomic_write, ibv_wr_complete,
+    ibv_wr_flush, ibv_wr_opcode, ibv_wr_start, rdma_cm_id, rdma_create_qp_ex, rdma_destroy_qp,
+};
+
+use super::check_code;
+use super::cm::CmId;
+use crate::error::{Result, errno};
+
+/// A set of the operations that newer devices do natively.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NativeOps {
+    pub(crate) atomic_write: bool,
+    pub(crate) flush: bool,
+}
+
+impl NativeOps {
+    pub(crate) const NONE: Self = Self { atomic_write: false, flush: false };
+
+    pub(crate) const fn both(self, other: Self) -> Self {
+        Self {
+            atomic_write: self.atomic_write && other.atomic_write,
+            flush: self.flush && other.flush,
+        }
+    }
+
+    /// What to try next where a QP with `self` was refused and `wanted` is wished for: both, the
+    /// atomic write, the flush, none.
+    pub(crate) const fn step_down(self, wanted: Self) -> Self {
+        match (self.atomic_write, self.flush) {
+            (true, true) => Self { atomic_write: true, flush: false },
+            (true, false) => Self { atomic_write: false, flush: wanted.flush },
+            _ => Self::NONE,
+        }
+    }
+
+    fn send_ops_flags(self) -> u64 {
+        let flag = |wanted, flag: ibv_qp_create_send_ops_flags| {
+            if wanted { u64::from(flag.0) } else { 0 }
+        };
+        flag(self.atomic_write, ibv_qp_create_send_ops_flags::IBV_QP_EX_WITH_ATOMIC_WRITE)
+            | flag(self.flush, ibv_qp_create_send_ops_flags::IBV_QP_EX_WITH_FLUSH)
+    }
+}
+
+/// What a QP is made of. All pointers are alive for as long as the QP is.
+pub(crate) struct QpAttributes {
+    pub(crate) pd: *mut ibv_pd,
+    pub(crate) send_cq: *mut ibv_cq,
+    pub(crate) recv_cq: *mut ibv_cq,
+    pub(crate) srq: *mut ibv_srq,
+    pub(crate) sq_size: u32,
+    pub(crate) rq_size: u32,
+}
+
+impl QpAttributes {
+    /// The most bytes that a work request can carry by itself: an atomic write's.
+    const MAX_INLINE_DATA: u32 = 8;
+
+    fn init_attr(&self, ops: NativeOps) -> ibv_qp_init_attr_ex {
+        // SAFETY: all zero is a valid value: numbers and NULL pointers.
+        let mut attr: ibv_qp_init_attr_ex = unsafe { MaybeUninit::zeroed().assume_init() };
+        attr.send_cq = self.send_cq;
+        attr.recv_cq = self.recv_cq;
+        attr.srq = self.srq;
+        attr.cap = ibv_qp_cap {
+            max_send_wr: self.sq_size,
+            max_recv_wr: self.rq_size,
+            max_send_sge: 1,
+            max_recv_sge: 1,
+            max_inline_data: Self::MAX_INLINE_DATA,
+        };
+        attr.qp_type = ibv_qp_type::IBV_QPT_RC;
+        attr.comp_mask = ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
+        attr.pd = self.pd;
+        if ops != NativeOps::NONE {
+            attr.comp_mask |= ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS.0;
+            attr.send_ops_flags = ops.send_ops_flags();
+        }
+        attr
+    }
+}
+
+/// The QP of a CM id.
+pub(crate) struct Qp {
+    raw: NonNull<ibv_qp>,
+    id: NonNull<rdma_cm_id>,
+    /// The same QP where it can flush natively.
+    flush: Option<NonNull<ibv_qp_ex>>,
+    /// The same QP where it can write atomically by itself.
+    atomic_write: Option<NonNull<ibv_qp_ex>>,
+}
+
+impl Qp {
+    /// Makes a QP that can do all of `ops`, or fails with an `errno`, which is not logged: the
+    /// caller may try again with less.
+    pub(crate) fn create(
+        id: &CmId,
+        attributes: &QpAttributes,
+        ops: NativeOps,
+    ) -> core::result::Result<Self, c_int> {
+        // Made anew for each try, since the provider writes into it.
+        let mut attr = attributes.init_attr(ops);
+        // SAFETY: the id and all that the attributes name are alive.
+        if unsafe { rdma_create_qp_ex(id.as_ptr(), &mut attr) } != 0 {
+            return Err(errno::get());
+        }
+        // SAFETY: the id is alive, and has a QP since the call succeeded.
+        let raw = unsafe { (*id.as_ptr()).qp };
+        let (Some(raw), Some(id)) = (NonNull::new(raw), NonNull::new(id.as_ptr())) else {
+            return Err(libc::EINVAL);
+        };
+        let mut qp = Self { raw, id, flush: None, atomic_write: None };
+        if ops != NativeOps::NONE {
+            qp.find_native(ops).ok_or(libc::EOPNOTSUPP)?;
+        }
+        Ok(qp)
+    }
+
+    /// Finds the native operations; none where one of `ops` is missing after all.
+    fn find_native(&mut self, ops: NativeOps) -> Option<()> {
+        // SAFETY: the QP is alive.
+        let extended = NonNull::new(unsafe { extended_qp()?(self.raw.as_ptr()) })?;
+        if ops.atomic_write {
+            // SAFETY: this field exists where the driver granted the operation.
+            unsafe { (*extended.as_ptr()).wr_atomic_write }?;
+            self.atomic_write = Some(extended);
+        }
+        if ops.flush {
+            // SAFETY: as above.
+            unsafe { (*extended.as_ptr()).wr_flush }?;
+            self.flush = Some(extended);
+        }
+        Some(())
+    }
+
+    /// The QP's number.
+    pub(crate) fn number(&self) -> u32 {
+        // SAFETY: alive while we own it.
+        unsafe { self.raw.as_ref() }.qp_num
+    }
+
+    /// Destroys the QP. librdmacm does not tell of failures.
+    pub(crate) fn destroy(self) {
+        drop(self);
+    }
+
+    /// Posts one work request to the send queue.
+    #[inline]
+    pub(crate) fn post_send(&self, send: Send, mut sge: Option<ibv_sge>) -> Result {
+        let mut wr = MaybeUninit::<ibv_send_wr>::uninit();
+        let mut bad_wr = null_mut();
+        let raw = wr.as_mut_ptr();
+        // SAFETY: the request is only written here, and its fields that no operation of an RC QP
+        // uses stay uninitialised, which drivers do not read. `sge` lives until the call returns.
+        let code = unsafe {
+            addr_of_mut!((*raw).wr_id).write(send.wr_id as u64);
+            addr_of_mut!((*raw).next).write(null_mut());
+            addr_of_mut!((*raw).num_sge).write(c_int::from(sge.is_some()));
+            addr_of_mut!((*raw).sg_list)
+                .write(sge.as_mut().map_or(null_mut(), core::ptr::from_mut));
+            addr_of_mut!((*raw).opcode).write(send.opcode);
+            addr_of_mut!((*raw).send_flags).write(send.flags);
+            addr_of_mut!((*raw).imm_data_invalidated_rkey_union.imm_data).write(send.imm.to_be());
+            addr_of_mut!((*raw).wr.rdma.remote_addr).write(send.remote.addr);
+            addr_of_mut!((*raw).wr.rdma.rkey).write(send.remote.rkey);
+            ibv_post_send(self.raw.as_ptr(), raw, &mut bad_wr)
+        };
+        check_code!(c"ibv_post_send", code)
+    }
+
+    /// Posts one work request to the receive queue.
+    #[inline]
+    pub(crate) fn post_recv(&self, op_context: *const c_void, sge: Option<ibv_sge>) -> Result {
+        let code = with_recv_wr(op_context, sge, |wr, bad_wr| {
+            // SAFETY: the QP and the request are alive.
+            unsafe { ibv_post_recv(self.raw.as_ptr(), wr, bad_wr) }
+        });
+        check_code!(c"ibv_post_recv", code)
+    }
+
+    /// Whether flushes can go out natively.
+    #[inline]
+    pub(crate) fn native_flush(&self) -> Option<NativeQp> {
+        self.flush.map(NativeQp)
+    }
+
+    /// Whether atomic writes can go out natively.
+    #[inline]
+    pub(crate) fn native_atomic_write(&self) -> Option<NativeQp> {
+        self.atomic_write.map(NativeQp)
+    }
+}
+
+impl Drop for Qp {
+    fn drop(&mut self) {
+        // SAFETY: the QP is ours, and its id is alive by the order of our owners' fields.
+        unsafe { rdma_destroy_qp(self.id.as_ptr()) }
+    }
+}
+
+/// `ibv_qp_to_qp_ex`, which libibverbs has since rdma-core 24.
+fn extended_qp() -> Option<unsafe extern "C" fn(*mut ibv_qp) -> *mut ibv_qp_ex> {
+    static ADDRESS: OnceNonZeroUsize = OnceNonZeroUsize::new();
+    let address = ADDRESS
+        .get_or_try_init(|| {
+            // SAFETY: a constant name.
+            let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"ibv_qp_to_qp_ex".as_ptr()) };
+            NonZeroUsize::new(symbol as usize).ok_or(())
+        })
+        .ok()?;
+    // SAFETY: this symbol is a function of this type.
+    Some(unsafe {
+        transmute::<usize, unsafe extern "C" fn(*mut ibv_qp) -> *mut ibv_qp_ex>(address.get())
+    })
+}
+
+/// A place in the peer's memory.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Remote {
+    pub(crate) addr: u64,
+    pub(crate) rkey: u32,
+}
+
+/// A work request for the send queue, but for its data.
+pub(crate) struct Send {
+    pub(crate) wr_id: *const c_void,
+    pub(crate) opcode: ibv_wr_opcode::Type,
+    /// `ibv_send_flags`.
+    pub(crate) flags: c_uint,
+    /// Immediate data in host byte order, 0 without.
+    pub(crate) imm: u32,
+    pub(crate) remote: Remote,
+}
+
+/// A QP that can do the native operation at hand.
+pub(crate) struct NativeQp(NonNull<ibv_qp_ex>);
+
+impl NativeQp {
+    /// Flushes `len` bytes: `kind` and `level` as in `enum ibv_placement_type` and
+    /// `enum ibv_selectivity_level`.
+    pub(crate) fn flush(
+        &self,
+        wr_id: *const c_void,
+        flags: c_uint,
+        remote: Remote,
+        len: usize,
+        kind: u8,
+        level: u8,
+    ) -> Result {
+        self.post(wr_id, flags, |qp| {
+            // SAFETY: the QP is alive and was granted the operation.
+            unsafe { ibv_wr_flush(qp, remote.rkey, remote.addr, len, kind, level) }
+        })
+    }
+
+    /// Writes the 8 bytes at `data`.
+    ///
+    /// # Safety
+    ///
+    /// `data` is readable for 8 bytes.
+    pub(crate) unsafe fn atomic_write(
+        &self,
+        wr_id: *const c_void,
+        flags: c_uint,
+        remote: Remote,
+        data: *const c_void,
+    ) -> Result {
+        self.post(wr_id, flags, |qp| {
+            // SAFETY: the QP is alive and was granted the operation; the data are the caller's
+            // promise.
+            unsafe { ibv_wr_atomic_write(qp, remote.rkey, remote.addr, data) }
+        })
+    }
+
+    fn post(
+        &self,
+        wr_id: *const c_void,
+        flags: c_uint,
+        build: impl FnOnce(*mut ibv_qp_ex),
+    ) -> Result {
+        let qp = self.0.as_ptr();
+        // SAFETY: the QP is alive; between start and complete its driver holds its lock.
+        let code = unsafe {
+            ibv_wr_start(qp);
+            (*qp).wr_id = wr_id as u64;
+            (*qp).wr_flags = flags;
+            build(qp);
+            ibv_wr_complete(qp)
+        };
+        check_code!(c"ibv_wr_complete", code)
+    }
+}
+
+/// Posts one work request to an SRQ.
+///
+/// # Safety
+///
+/// `srq` is alive.
+#[inline]
+pub(crate) unsafe fn post_srq_recv(
+    srq: *mut ibv_srq,
+    op_context: *const c_void,
+    sge: Option<ibv_sge>,
+) -> Result {
+    let code = with_recv_wr(op_context, sge, |wr, bad_wr| {
+        // SAFETY: the SRQ by the caller's promise, and the request.
+        unsafe { ibv_post_srq_recv(srq, wr, bad_wr) }
+    });
+    check_code!(c"ibv_post_srq_recv", code)
+}
+
+#[inline(always)]
+fn with_recv_wr(
+    op_context: *const c_void,
+    mut sge: Option<ibv_sge>,
+    post: impl FnOnce(*mut ibv_recv_wr, *mut *mut ibv_recv_wr) -> c_int,
+) -> c_int {
+    let mut bad_wr = null_mut();
+    let mut wr = ibv_recv_wr {
+        wr_id: op_context as u64,
+        next: null_mut(),
+        num_sge: c_int::from(sge.is_some()),
+        sg_list: sge.as_mut().map_or(null_mut(), core::ptr::from_mut),
+    };
+    post(&mut wr, &mut bad_wr)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AW: NativeOps = NativeOps { atomic_write: true, flush: false };
+    const FLUSH: NativeOps = NativeOps { atomic_write: false, flush: true };
+    const BOTH: NativeOps = NativeOps { atomic_write: true, flush: true };
+
+    #[test]
+    fn the_ladder_tries_less_and_less_of_what_is_wanted() {
+        for (wanted, ladder) in [
+            (BOTH, vec![BOTH, AW, FLUSH, NativeOps::NONE]),
+            (AW, vec![AW, NativeOps::NONE]),
+            (FLUSH, vec![FLUSH, NativeOps::NONE]),
+            (NativeOps::NONE, vec![NativeOps::NONE]),
+        ] {
+            let mut tried = vec![wanted];
+            while let Some(last) = tried.last().filter(|last| **last != NativeOps::NONE) {
+                tried.push(last.step_down(wanted));
+            }
+            assert_eq!(tried, ladder);
+        }
+    }
+
+    #[test]
+    fn a_plain_qp_asks_for_nothing_but_a_pd() {
+        let attributes = QpAttributes {
+            pd: null_mut(),
+            send_cq: null_mut(),
+            recv_cq: null_mut(),
+            srq: null_mut(),
+            sq_size: 7,
+            rq_size: 9,
+        };
+        let plain = attributes.init_attr(NativeOps::NONE);
+        assert_eq!((plain.comp_mask, plain.send_ops_flags), (1, 0));
+        assert_eq!((plain.cap.max_send_wr, plain.cap.max_recv_wr), (7, 9));
+        let both = attributes.init_attr(BOTH);
+        assert_eq!((both.comp_mask, both.send_ops_flags), (0x41, 0x1800));
+    }
+}

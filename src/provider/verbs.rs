@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Verbs objects: device properties, PDs, MRs, completion channels, CQs and SRQs.
+
+use core::ffi::CStr;
+use core::mem::{MaybeUninit, forget};
+use core::ptr::{NonNull, null, null_mut};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use libc::{c_int, c_void};
+use rdma_sys::{
+    IBV_DEVICE_ATOMIC_WRITE, IBV_DEVICE_FLUSH_GLOBAL, IBV_DEVICE_FLUSH_PERSISTENT,
+    ibv_ack_cq_events, ibv_alloc_pd, ibv_comp_channel, ibv_context, ibv_cq,
+    ibv_create_comp_channel, ibv_create_cq, ibv_create_srq, ibv_dealloc_pd, ibv_dereg_mr,
+    ibv_destroy_comp_channel, ibv_destroy_cq, ibv_destroy_srq, ibv_device_attr_ex,
+    ibv_get_cq_event, ibv_mr, ibv_odp_general_caps, ibv_odp_transport_cap_bits, ibv_pd,
+    ibv_poll_cq, ibv_query_device_ex, ibv_reg_mr, ibv_req_notify_cq, ibv_srq, ibv_srq_attr,
+    ibv_srq_init_attr, ibv_transport_type, ibv_wc,
+};
+
+use super::{check_code, failed};
+use crate::error::{Error, Failure, Result, errno};
+
+/// A size as the provider's `int` can carry it.
+pub(crate) fn clip(size: u32) -> c_int {
+    c_int::try_from(size).unwrap_or(c_int::MAX)
+}
+
+/// What a device can do, as far as it matters here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DeviceCaps {
+    /// On-demand paging, for RC reads and writes.
+    pub(crate) odp: bool,
+    pub(crate) atomic_write: bool,
+    pub(crate) flush_global: bool,
+    pub(crate) flush_persistent: bool,
+}
+
+impl DeviceCaps {
+    /// # Safety
+    ///
+    /// `context` is an open device (promise 1).
+    pub(crate) unsafe fn query(context: NonNull<ibv_context>) -> Result<Self> {
+        let mut attr = MaybeUninit::<ibv_device_attr_ex>::zeroed();
+        // SAFETY: an open device by the caller's promise, and a buffer of the type's size.
+        let code = unsafe { ibv_query_device_ex(context.as_ptr(), null(), attr.as_mut_ptr()) };
+        check_code!(c"ibv_query_device_ex", code)?;
+        // SAFETY: plain numbers, zeroed before the call filled them.
+        Ok(Self::of(unsafe { attr.assume_init_ref() }))
+    }
+
+    fn of(attr: &ibv_device_attr_ex) -> Self {
+        let odp_general = u64::from(ibv_odp_general_caps::IBV_ODP_SUPPORT.0);
+        let odp_transport = ibv_odp_transport_cap_bits::IBV_ODP_SUPPORT_WRITE.0
+            | ibv_odp_transport_cap_bits::IBV_ODP_SUPPORT_READ.0;
+        let odp = &attr.odp_caps;
+        let has = |bit: u64| attr.device_cap_flags_ex & bit == bit;
+        Self {
+            odp: odp.general_caps & odp_general == odp_general
+                && odp.per_transport_caps.rc_odp_caps & odp_transport == odp_transport,
+            atomic_write: has(IBV_DEVICE_ATOMIC_WRITE),
+            flush_global: has(IBV_DEVICE_FLUSH_GLOBAL),
+            flush_persistent: has(IBV_DEVICE_FLUSH_PERSISTENT),
+        }
+    }
+}
+
+/// A protection domain.
+pub(crate) struct Pd(NonNull<ibv_pd>);
+
+impl Pd {
+    /// # Safety
+    ///
+    /// `context` is an open device (promise 1).
+    pub(crate) unsafe fn alloc(context: NonNull<ibv_context>) -> Result<Self> {
+        // Some drivers fail without setting errno.
+        // SAFETY: an open device by the caller's promise.
+        let (pd, errno) = errno::cleared(|| unsafe { ibv_alloc_pd(context.as_ptr()) });
+        NonNull::new(pd).map(Self).ok_or_else(|| match errno {
+            libc::ENOMEM => Failure::with_errno(Error::NoMem, errno),
+            0 => Failure::with_errno(Error::Unknown, errno),
+            _ => failed!(c"ibv_alloc_pd", errno),
+        })
+    }
+
+    /// The PD at `raw`, none for NULL.
+    ///
+    /// # Safety
+    ///
+    /// A PD at `raw` is alive and has no other owner.
+    pub(crate) unsafe fn from_raw(raw: *mut ibv_pd) -> Option<Self> {
+        NonNull::new(raw).map(Self)
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut ibv_pd {
+        self.0.as_ptr()
+    }
+
+    pub(crate) fn dealloc(self) -> Result {
+        let raw = self.as_ptr();
+        forget(self);
+        // SAFETY: ours. A driver refuses (EBUSY) while something lives on it.
+        check_code!(c"ibv_dealloc_pd", unsafe { ibv_dealloc_pd(raw) })
+    }
+}
+
+impl Drop for Pd {
+    fn drop(&mut self) {
+        // SAFETY: as in `dealloc`.
+        unsafe { ibv_dealloc_pd(self.as_ptr()) };
+    }
+}
+
+/// A registered memory region.
+pub(crate) struct Mr(NonNull<ibv_mr>);
+
+// SAFETY: an MR is used by any thread; libibverbs locks where it must.
+unsafe impl Send for Mr {}
+// SAFETY: as above.
+unsafe impl Sync for Mr {}
+
+impl Mr {
+    /// Registers `size` bytes at `addr`. A failure is an `errno` and not logged: the caller may
+    /// try again with other flags, and tell with [`Mr::reg_failed`] when it gives up.
+    ///
+    /// # Safety
+    ///
+    /// `pd` is alive. Whatever owns the memory keeps it mapped while the MR lives.
+    pub(crate) unsafe fn reg(
+        pd: *mut ibv_pd,
+        addr: *mut c_void,
+        size: usize,
+        access: u32,
+    ) -> core::result::Result<Self, c_int> {
+        // SAFETY: passed on to the caller. An address range that is not mapped is refused.
+        let mr = unsafe { ibv_reg_mr(pd, addr, size, access as c_int) };
+        NonNull::new(mr).map(Self).ok_or_else(errno::get)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> &ibv_mr {
+        // SAFETY: alive while we own it.
+        unsafe { self.0.as_ref() }
+    }
+
+    pub(crate) fn dereg(self) -> Result {
+        let raw = self.0.as_ptr();
+        forget(self);
+        // SAFETY: ours, and not used after this.
+        check_code!(c"ibv_dereg_mr", unsafe { ibv_dereg_mr(raw) })
+    }
+}
+
+impl Drop for Mr {
+    fn drop(&mut self) {
+        // SAFETY: ours, and not used after this.
+        unsafe { ibv_dereg_mr(self.0.as_ptr()) };
+    }
+}
+
+/// Whether the device speaks iWARP, whose reads need write access to their destination.
+///
+/// # Safety
+///
+/// `context` is an open device (promise 1).
+pub(crate) unsafe fn is_iwarp(context: *const ibv_context) -> bool {
+    // SAFETY: an open device knows what device it is.
+    unsafe { (*(*context).device).transport_type == ibv_transport_type::IBV_TRANSPORT_IWARP }
+}
+
+/// A completion channel.
+pub(crate) struct CompChannel(NonNull<ibv_comp_channel>);
+
+impl CompChannel {
+    /// # Safety
+    ///
+    /// `context` is an open device (promise 1).
+    pub(crate) unsafe fn create(context: *mut ibv_context) -> Result<Self> {
+        // SAFETY: an open device by the caller's promise.
+        NonNull::new(unsafe { ibv_create_comp_channel(context) })
+            .map(Self)
+            .ok_or_else(|| failed!(c"ibv_create_comp_channel"))
+    }
+
+    pub(crate) fn get(&self) -> NonNull<ibv_comp_channel> {
+        self.0
+    }
+
+    pub(crate) fn destroy(self) -> Result {
+        let raw = self.0.as_ptr();
+        forget(self);
+        // SAFETY: ours, and not used after this. Refused while a CQ uses it.
+        check_code!(c"ibv_destroy_comp_channel", unsafe { ibv_destroy_comp_channel(raw) })
+    }
+}
+
+impl Drop for CompChannel {
+    fn drop(&mut self) {
+        // SAFETY: as in `destroy`.
+        unsafe { ibv_destroy_comp_channel(self.0.as_ptr()) };
+    }
+}
+
+/// The fd of a completion channel.
+///
+/// # Safety
+///
+/// `channel` is alive.
+pub(crate) unsafe fn channel_fd(channel: NonNull<ibv_comp_channel>) -> c_int {
+    // SAFETY: alive by the caller's promise.
+    unsafe { channel.as_ref() }.fd
+}
+
+/// Takes the next completion event off `channel` and gives the CQ it is about. Without an event
+/// it blocks, or fails on a non-blocking fd; neither that nor a signal is worth a log line.
+///
+/// # Safety
+///
+/// `channel` is alive.
+#[inline]
+pub(crate) unsafe fn next_cq_event(channel: NonNull<ibv_comp_channel>) -> Result<*mut ibv_cq> {
+    let mut cq = null_mut();
+    let mut context = null_mut();
+    // SAFETY: alive by the caller's promise; the rest is ours.
+    match unsafe { ibv_get_cq_event(channel.as_ptr(), &mut cq, &mut context) } {
+        0 => Ok(cq),
+        _ => Err(Error::NoCompletion.into()),
+    }
+}
+
+/// Acknowledges one event of a CQ that is not ours.
+///
+/// # Safety
+///
+/// `cq` is alive and the event was taken and not acknowledged.
+pub(crate) unsafe fn ack_foreign_event(cq: *mut ibv_cq) {
+    // SAFETY: passed on to the caller.
+    unsafe { ibv_ack_cq_events(cq, 1) }
+}
+
+/// A completion queue, with the count of its events that were taken and not yet acknowledged.
+pub(crate) struct Cq {
+    raw: NonNull<ibv_cq>,
+    unacked: AtomicU32,
+}
+
+impl Cq {
+    /// Acknowledging takes a mutex, so it is done for this many events at once. Destroying a CQ
+    /// waits for all of them, so the rest is acknowledged before that.
+    const ACK_BATCH: u32 = 64;
+
+    /// # Safety
+    ///
+    /// `context` is an open device and `channel` is alive.
+    pub(crate) unsafe fn create(
+        context: *mut ibv_context,
+        size: u32,
+        channel: NonNull<ibv_comp_channel>,
+    ) -> Result<Self> {
+        // SAFETY: passed on to the caller.
+        let raw = unsafe { ibv_create_cq(context, clip(size), null_mut(), channel.as_ptr(), 0) };
+        let raw = NonNull::new(raw).ok_or_else(|| failed!(c"ibv_create_cq"))?;
+        Ok(Self { raw, unacked: AtomicU32::new(0) })
+    }
+
+    #[inline]
+    pub(crate) fn as_ptr(&self) -> *mut ibv_cq {
+        self.raw.as_ptr()
+    }
+
+    /// Asks for an event at the next completion.
+    #[inline]
+    pub(crate) fn arm(&self) -> Result {
+        // SAFETY: the CQ is alive.
+        check_code!(c"ibv_req_notify_cq", unsafe { ibv_req_notify_cq(self.as_ptr(), 0) })
+    }
+
+    /// Counts an event that was taken off the channel, and acknowledges now and then.
+    #[inline]
+    pub(crate) fn event_taken(&self) {
+        // Relaxed: only the sum matters, and whoever destroys the CQ is ordered by the caller.
+        if self.unacked.fetch_add(1, Ordering::Relaxed) + 1 >= Self::ACK_BATCH {
+            self.ack_events();
+        }
+    }
+
+    fn ack_events(&self) {
+        let count = self.unacked.swap(0, Ordering::Relaxed);
+        if count != 0 {
+            // SAFETY: the CQ is alive, and so many events were taken and not acknowledged.
+            unsafe { ibv_ack_cq_events(self.as_ptr(), count) }
+        }
+    }
+
+    /// Takes up to `count` completions, into room for them at `wc`. Gives the provider's answer.
+    ///
+    /// # Safety
+    ///
+    /// `wc` has room for `count` completions.
+    #[inline]
+    pub(crate) unsafe fn poll(&self, count: c_int, wc: *mut ibv_wc) -> c_int {
+        // SAFETY: the CQ is alive; the room is the caller's promise.
+        unsafe { ibv_poll_cq(self.as_ptr(), count, wc) }
+    }
+
+    pub(crate) fn destroy(self) -> Result {
+        self.ack_events();
+        let raw = self.as_ptr();
+        forget(self);
+        // SAFETY: ours, and its QPs are gone by the order of our owners' fields.
+        check_code!(c"ibv_destroy_cq", unsafe { ibv_destroy_cq(raw) })
+    }
+}
+
+impl Drop for Cq {
+    fn drop(&mut self) {
+        self.ack_events();
+        // SAFETY: as in `destroy`.
+        unsafe { ibv_destroy_cq(self.as_ptr()) };
+    }
+}
+
+/// A shared receive queue.
+pub(crate) struct Srq(NonNull<ibv_srq>);
+
+impl Srq {
+    /// # Safety
+    ///
+    /// `pd` is alive.
+    pub(crate) unsafe fn create(pd: *mut ibv_pd, size: u32) -> Result<Self> {
+        let mut attr = ibv_srq_init_attr {
+            srq_context: null_mut(),
+            attr: ibv_srq_attr { max_wr: size, max_sge: 1, srq_limit: 0 },
+        };
+        // SAFETY: the PD is alive by the caller's promise, and the attributes are ours.
+        NonNull::new(unsafe { ibv_create_srq(pd, &mut attr) })
+            .map(Self)
+            .ok_or_else(|| failed!(c"ibv_create_srq"))
+    }
+
+    #[inline]
+    pub(crate) fn as_ptr(&self) -> *mut ibv_srq {
+        self.0.as_ptr()
+    }
+
+    pub(crate) fn destroy(self) -> Result {
+        let raw = self.as_ptr();
+        forget(self);
+        // SAFETY: ours, and not used after this. Refused (EBUSY) while a QP uses it.
+        check_code!(c"ibv_destroy_srq", unsafe { ibv_destroy_srq(raw) })
+    }
+}
+
+impl Drop for Srq {
+    fn drop(&mut self) {
+        // SAFETY: as in `destroy`.
+        unsafe { ibv_destroy_srq(self.as_ptr()) };
+    }
+}
+
+/// The device's name, for log lines.
+///
+/// # Safety
+///
+/// `context` is an open device (promise 1).
+pub(crate) unsafe fn device_name<'a>(context: *const ibv_context) -> &'a CStr {
+    // SAFETY: an open device has a name that libibverbs terminates.
+    unsafe { CStr::from_ptr((*(*context).device).name.as_ptr()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn caps(general: u64, rc: u32, flags: u64) -> DeviceCaps {
+        // SAFETY: plain numbers.
+        let mut attr: ibv_device_attr_ex = unsafe { MaybeUninit::zeroed().assume_init() };
+        attr.odp_caps.general_caps = general;
+        attr.odp_caps.per_transport_caps.rc_odp_caps = rc;
+        attr.device_cap_flags_ex = flags;
+        DeviceCaps::of(&attr)
+    }
+
+    proptest! {
+        #[test]
+        fn sizes_are_clipped_to_int(size: u32) {
+            prop_assert_eq!(i64::from(clip(size)), i64::from(size).min(i64::from(c_int::MAX)));
+        }
+
+        #[test]
+        fn odp_needs_the_general_bit_and_rc_read_and_write(general: u64, rc: u32, flags: u64) {
+            let caps = caps(general, rc, flags);
+            prop_assert_eq!(caps.odp, general & 1 == 1 && rc & 12 == 12);
+            prop_assert_eq!(caps.flush_global, flags >> 38 & 1 == 1);
+            prop_assert_eq!(caps.flush_persistent, flags >> 39 & 1 == 1);
+            prop_assert_eq!(caps.atomic_write, flags >> 40 & 1 == 1);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Devices by address, what they can do, and the texts of codes and events.
+
+use core::ffi::CStr;
+use core::ptr::{NonNull, null};
+
+use libc::{c_char, c_int};
+use rdma_sys::{RAI_PASSIVE, ibv_context};
+
+use crate::conn::{rpma_conn_event, rpma_conn_event_raw};
+use crate::error::{
+    Error, Failure, RPMA_E_AGAIN, RPMA_E_INVAL, RPMA_E_NO_COMPLETION, RPMA_E_NO_EVENT,
+    RPMA_E_NOMEM, RPMA_E_NOSUPP, RPMA_E_NOT_SHARED_CHNL, RPMA_E_PROVIDER, RPMA_E_SHARED_CHANNEL,
+    Result,
+};
+use crate::ffi::{self, Out};
+use crate::log::{Part, log};
+use crate::provider::cm::{AddrInfo, CmId};
+use crate::provider::verbs::DeviceCaps;
+
+/// The default time for resolving an address or a route, in milliseconds.
+pub const RPMA_DEFAULT_TIMEOUT_MS: c_int = 1000;
+
+/// Which device rpma_utils_get_ibv_context() looks for.
+#[allow(non_camel_case_types)]
+#[repr(C)]
+pub enum rpma_util_ibv_context_type {
+    /// The one that has the address.
+    RPMA_UTIL_IBV_CONTEXT_LOCAL,
+    /// The one that reaches the address.
+    RPMA_UTIL_IBV_CONTEXT_REMOTE,
+}
+
+/// `enum rpma_util_ibv_context_type` as a caller may really pass it.
+#[allow(non_camel_case_types)]
+pub type rpma_util_ibv_context_type_raw = c_int;
+
+/// Finds the RDMA device for an address.
+///
+/// RPMA_UTIL_IBV_CONTEXT_LOCAL finds the device that has `addr`, for a server;
+/// RPMA_UTIL_IBV_CONTEXT_REMOTE finds the device through which `addr` can be reached, for a
+/// client. The device belongs to librdmacm and is not closed.
+///
+/// # Parameters
+///
+/// - `addr`: host name or address, IPv4 or IPv6, a link-local one with its scope
+///   (`fe80::1%eth0`).
+/// - `type`: which device to look for.
+/// - `ibv_ctx_ptr`: where the device goes.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: `addr` or `ibv_ctx_ptr` is NULL, or `type` is unknown.
+/// - RPMA_E_PROVIDER: the lookup, or binding or resolving the address failed; with errno ENODEV,
+///   the address is local but on no RDMA device, as are 127.0.0.1 and 0.0.0.0.
+///
+/// # Safety
+///
+/// `addr` is NULL or a C string; `ibv_ctx_ptr` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_utils_get_ibv_context(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_utils_get_ibv_context(
+    addr: *const c_char,
+    r#type: rpma_util_ibv_context_type_raw,
+    ibv_ctx_ptr: *mut *mut ibv_context,
+) -> c_int {
+    ffi::call(|| {
+        let addr = ffi::required(addr)?;
+        // SAFETY: the caller's promise 2 for `ibv_ctx_ptr`.
+        let out = unsafe { Out::new(ibv_ctx_ptr) }?;
+        let side = Side::from_raw(r#type)?;
+        // SAFETY: not NULL, so a C string by the caller's promise.
+        out.set(unsafe { find_device(addr, side) }?);
+        Ok(())
+    })
+}
+
+/// Tells whether a device can register memory that is paged in on demand.
+///
+/// That is what registering a file on a DAX file system needs.
+///
+/// # Parameters
+///
+/// - `ibv_ctx`: an open device.
+/// - `is_odp_capable`: 1 where reads and writes over reliable connections can use on-demand
+///   paging, else 0.
+///
+/// # Errors
+///
+/// - RPMA_E_INVAL: an argument is NULL.
+/// - RPMA_E_PROVIDER: querying the device failed.
+///
+/// # Safety
+///
+/// `ibv_ctx` is NULL or an open device; `is_odp_capable` is NULL or writable.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_utils_ibv_context_is_odp_capable(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_utils_ibv_context_is_odp_capable(
+    ibv_ctx: *mut ibv_context,
+    is_odp_capable: *mut c_int,
+) -> c_int {
+    ffi::call(|| {
+        let context = NonNull::new(ibv_ctx).ok_or(Error::Inval)?;
+        // SAFETY: the caller's promise 2 for `is_odp_capable`.
+        let out = unsafe { Out::new(is_odp_capable) }?;
+        // SAFETY: the caller's promise 1 for `ibv_ctx`.
+        out.set(c_int::from(unsafe { DeviceCaps::query(context) }?.odp));
+        Ok(())
+    })
+}
+
+/// Gives the text of a connection event.
+///
+/// # Parameters
+///
+/// - `conn_event`: the event; any number.
+///
+/// # Errors
+///
+/// None. An unknown event has a text, too.
+///
+/// # Safety
+///
+/// Always safe. The text is constant and never freed.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_utils_conn_event_2str(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_utils_conn_event_2str(
+    conn_event: rpma_conn_event_raw,
+) -> *const c_char {
+    event_text(conn_event).as_ptr()
+}
+
+/// Gives the text of a return code.
+///
+/// # Parameters
+///
+/// - `ret`: what a function of this library returned; any number.
+///
+/// # Errors
+///
+/// None. An unknown code has a text, too.
+///
+/// # Safety
+///
+/// Always safe. The text is constant and never freed.
+///
+/// # Thread safety
+///
+/// May be called from any thread at any time.
+///
+/// # Manual page
+///
+/// rpma_err_2str(3)
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpma_err_2str(ret: c_int) -> *const c_char {
+    error_text(ret).as_ptr()
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Local,
+    Remote,
+}
+
+impl Side {
+    fn from_raw(raw: c_int) -> Result<Self> {
+        const LOCAL: c_int = rpma_util_ibv_context_type::RPMA_UTIL_IBV_CONTEXT_LOCAL as c_int;
+        const REMOTE: c_int = rpma_util_ibv_context_type::RPMA_UTIL_IBV_CONTEXT_REMOTE as c_int;
+        match raw {
+            LOCAL => Ok(Self::Local),
+            REMOTE => Ok(Self::Remote),
+            _ => Err(Error::Inval.into()),
+        }
+    }
+}
+
+/// # Safety
+///
+/// `addr` is a C string.
+unsafe fn find_device(addr: *const c_char, side: Side) -> Result<*mut ibv_context> {
+    let flags = match side {
+        Side::Local => RAI_PASSIVE,
+        Side::Remote => 0,
+    };
+    // SAFETY: a C string by the caller's promise.
+    let info = unsafe { AddrInfo::lookup(addr, null(), flags) }?;
+    let id = CmId::create_blocking()?;
+    match side {
+        Side::Local => id.bind_addr(&info)?,
+        Side::Remote => id.resolve_addr(&info, RPMA_DEFAULT_TIMEOUT_MS)?,
+    }
+    let context = id.verbs();
+    if context.is_null() {
+        // SAFETY: a C string by the caller's promise.
+        let addr = unsafe { CStr::from_ptr(addr) };
+        let name = c"rpma_utils_get_ibv_context";
+        let cause = Part::Cause(libc::ENODEV);
+        let addr = Part::Quoted(Some(addr));
+        log!(Error, name, addr, c" is an address of no RDMA device: ", cause);
+        return Err(Failure::provider(libc::ENODEV));
+    }
+    id.destroy()?;
+    Ok(context)
+}
+
+const fn event_text(event: c_int) -> &'static CStr {
+    const UNDEFINED: c_int = rpma_conn_event::RPMA_CONN_UNDEFINED as c_int;
+    const ESTABLISHED: c_int = rpma_conn_event::RPMA_CONN_ESTABLISHED as c_int;
+    const CLOSED: c_int = rpma_conn_event::RPMA_CONN_CLOSED as c_int;
+    const LOST: c_int = rpma_conn_event::RPMA_CONN_LOST as c_int;
+    const REJECTED: c_int = rpma_conn_event::RPMA_CONN_REJECTED as c_int;
+    const UNREACHABLE: c_int = rpma_conn_event::RPMA_CONN_UNREACHABLE as c_int;
+    match event {
+        UNDEFINED => c"Undefined connection event",
+        ESTABLISHED => c"Connection established",
+        CLOSED => c"Connection closed",
+        LOST => c"Connection lost",
+        REJECTED => c"Connection rejected",
+        UNREACHABLE => c"Connection unreachable",
+        _ => c"Unsupported connection event",
+    }
+}
+
+const fn error_text(code: c_int) -> &'static CStr {
+    match code {
+        0 => c"Success",
+        RPMA_E_NOSUPP => c"Not supported",
+        RPMA_E_PROVIDER => c"Provider error occurred",
+        RPMA_E_NOMEM => c"Out of memory",
+        RPMA_E_INVAL => c"Invalid argument",
+        RPMA_E_NO_COMPLETION => c"No next completion available",
+        RPMA_E_NO_EVENT => c"No next event available",
+        RPMA_E_AGAIN => c"Temporary error, try again",
+        RPMA_E_SHARED_CHANNEL => c"Completion channel is shared",
+        RPMA_E_NOT_SHARED_CHNL => c"Completion channel is not shared",
+        _ => c"Unknown error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_code_and_event_has_a_text_of_its_own() {
+        let codes: HashSet<_> = (RPMA_E_NOT_SHARED_CHNL..=0).map(error_text).collect();
+        assert_eq!(codes.len(), 11);
+        let events: HashSet<_> = (-5..10).map(event_text).collect();
+        assert_eq!(events.len(), 7);
+    }
+}
