@@ -23,6 +23,8 @@ static unsigned int message_count;
 static unsigned int failures;
 static unsigned int *checks;	/* shared with the children */
 static int silent;
+/* print what happened instead of what is wrong */
+static int transcript;
 
 void test_add(struct test *test)
 {
@@ -66,8 +68,26 @@ unsigned int log_messages(void)
 	return message_count;
 }
 
+static void print_log_counts(void)
+{
+	for (int level = RPMA_LOG_LEVEL_FATAL; level <= RPMA_LOG_LEVEL_DEBUG;
+			level++) {
+		unsigned int count = 0;
+
+		for (unsigned int n = 0; n < message_count; n++)
+			count += messages[n].level == level;
+		if (count)
+			printf("  log level %d: %u\n", level, count);
+	}
+}
+
 void watch(void)
 {
+	if (transcript) {
+		print_log_counts();
+		provider_print_normal_form();
+		puts("  watch");
+	}
 	provider_log_clear();
 	message_count = 0;
 	errno = 0;
@@ -96,6 +116,8 @@ void test_check(int ok, const char *file, int line, const char *what)
 	int error = errno;
 
 	++*checks;
+	if (transcript)
+		printf("  %s: %d\n", what, ok);
 	if (!ok)
 		failed(file, line, "not so: %s", what);
 	errno = error;
@@ -107,6 +129,8 @@ void test_equal(long long actual, long long expected, const char *file,
 	int error = errno;
 
 	++*checks;
+	if (transcript)
+		printf("  %s = %lld\n", what, actual);
 	if (actual != expected)
 		failed(file, line, "%s is %lld, not %lld", what, actual,
 			expected);
@@ -119,6 +143,9 @@ void test_same(const void *actual, const void *expected, const char *file,
 	int error = errno;
 
 	++*checks;
+	if (transcript)
+		printf("  %s = %s\n", what, !actual ? "NULL" :
+			actual == UNTOUCHED ? "untouched" : "set");
 	if (actual != expected)
 		failed(file, line, "%s is %p, not %p", what, actual, expected);
 	errno = error;
@@ -128,6 +155,8 @@ void test_text(const char *actual, const char *expected, const char *file,
 		int line, const char *what)
 {
 	++*checks;
+	if (transcript)
+		printf("  %s = \"%s\"\n", what, actual ? actual : "NULL");
 	if (!actual || strcmp(actual, expected) != 0)
 		failed(file, line, "%s is \"%s\", not \"%s\"", what,
 			actual ? actual : "(null)", expected);
@@ -197,26 +226,40 @@ void test_log_count(int level, unsigned int count, const char *file, int line)
 	print_messages();
 }
 
-void test_logged(int level, const char *const *parts, const char *file,
-		int line)
+static void check_message(const struct message *message, int level,
+		const char *const *parts, const char *file, int line)
 {
-	const struct message *message = NULL;
-
-	++*checks;
-	for (unsigned int n = 0; n < message_count; n++)
-		if (messages[n].level <= level)
-			message = &messages[n];
-	if (messages_up_to(level) != 1) {
-		failed(file, line, "%u messages, not 1", messages_up_to(level));
-		print_messages();
-		return;
-	}
 	if (message->level != level)
 		failed(file, line, "level %d, not %d", message->level, level);
 	for (; *parts; parts++)
 		if (!strstr(message->text, *parts))
 			failed(file, line, "\"%s\" is not in: %s", *parts,
 				message->text);
+}
+
+void test_first_logged(int level, const char *const *parts, const char *file,
+		int line)
+{
+	++*checks;
+	for (unsigned int n = 0; n < message_count; n++) {
+		if (messages[n].level > level)
+			continue;
+		check_message(&messages[n], level, parts, file, line);
+		return;
+	}
+	failed(file, line, "no message");
+}
+
+void test_logged(int level, const char *const *parts, const char *file,
+		int line)
+{
+	if (messages_up_to(level) == 1) {
+		test_first_logged(level, parts, file, line);
+		return;
+	}
+	++*checks;
+	failed(file, line, "%u messages, not 1", messages_up_to(level));
+	print_messages();
 }
 
 /* ---- starting points ---- */
@@ -360,6 +403,9 @@ static void run_here(const struct test *test)
 {
 	unsigned int before = *checks;
 
+	if (transcript)
+		printf("unit %s%s%s\n", test->name, test->difference ? " " : "",
+			test->difference ? test->difference : "");
 	alarm(TEST_TIMEOUT_S);
 	provider_reset();
 	if (rpma_log_set_function(capture) ||
@@ -367,8 +413,14 @@ static void run_here(const struct test *test)
 		abort();
 	watch();
 	test->run();
+	if (transcript)
+		watch();
 	if (*checks == before)
 		failed(__FILE__, __LINE__, "no check was made");
+	if (transcript && provider_alive())
+		printf("  still alive: %s\n", provider_alive_names());
+	for (unsigned int n = 0; transcript && n < provider_misuses(); n++)
+		printf("  misuse: %s\n", provider_misuse(n));
 	for (unsigned int n = 0; n < provider_misuses(); n++)
 		failed(__FILE__, __LINE__, "misuse: %s", provider_misuse(n));
 	if (provider_alive())
@@ -380,6 +432,10 @@ static void run_here(const struct test *test)
 	exit(failures ? 1 : 0);
 }
 
+/*
+ * program [--on-reference] [test...]     marked tests have to fail there
+ * program --transcript [test...]         what each test saw, to be compared
+ */
 static int run(const struct test *test)
 {
 	int status;
@@ -393,7 +449,7 @@ static int run(const struct test *test)
 		run_here(test);
 	if (waitpid(child, &status, 0) != child)
 		abort();
-	if (WIFSIGNALED(status) && !silent)
+	if (WIFSIGNALED(status) && (!silent || transcript))
 		printf("    ended by signal %d\n", WTERMSIG(status));
 	return status == 0;
 }
@@ -410,9 +466,14 @@ static int selected(const struct test *test, char **names)
 
 int main(int argc, char **argv)
 {
-	int on_reference = argc > 1 && strcmp(argv[1], "--on-reference") == 0;
+	int on_reference, first = 1;
 	unsigned int ran = 0, bad = 0, differ = 0;
-	char **names = argv + 1 + on_reference;
+	char **names;
+
+	transcript = argc > 1 && strcmp(argv[1], "--transcript") == 0;
+	first += transcript;
+	on_reference = argc > 1 && strcmp(argv[1], "--on-reference") == 0;
+	names = argv + first + on_reference;
 
 	checks = mmap(NULL, sizeof(*checks), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -425,9 +486,12 @@ int main(int argc, char **argv)
 
 		if (!selected(test, names))
 			continue;
-		silent = !expected && !getenv("CONTRACT_VERBOSE");
+		silent = transcript || (!expected &&
+			!getenv("CONTRACT_VERBOSE"));
 		passed = run(test);
 		ran++;
+		if (transcript)
+			continue;
 		differ += !expected;
 		bad += passed != expected;
 		printf("%s %s%s%s (%u checks)\n",
@@ -438,6 +502,8 @@ int main(int argc, char **argv)
 		if (passed && !expected)
 			printf("    passes on the reference, so the mark is wrong\n");
 	}
+	if (transcript)
+		return !ran;
 	printf("%u tests, %u checks, %u failed", ran, *checks, bad);
 	if (on_reference)
 		printf(", %u differ as marked", differ);

@@ -88,6 +88,13 @@ unsigned int calls_with(const char *part);
 #define LOGGED(level, ...) \
 	test_logged(level, (const char *const[]){__VA_ARGS__, NULL}, \
 		__FILE__, __LINE__)
+/*
+ * The same, but more may follow: what fails can make what comes after it fail
+ * too (a CQ that stays keeps its channel).
+ */
+#define FIRST_LOGGED(level, ...) \
+	test_first_logged(level, (const char *const[]){__VA_ARGS__, NULL}, \
+		__FILE__, __LINE__)
 
 void test_check(int ok, const char *file, int line, const char *what);
 void test_equal(long long actual, long long expected, const char *file,
@@ -99,6 +106,8 @@ void test_text(const char *actual, const char *expected, const char *file,
 void test_calls(const char *const *expected, const char *file, int line);
 void test_log_count(int level, unsigned int count, const char *file, int line);
 void test_logged(int level, const char *const *parts, const char *file,
+		int line);
+void test_first_logged(int level, const char *const *parts, const char *file,
 		int line);
 const char *log_message(unsigned int n);
 int log_level_of(unsigned int n);

@@ -42,9 +42,10 @@ static void begin(const struct scenario *scenario)
 		if (s.srq_cfg)
 			DO(rpma_srq_cfg_set_rcq_size(s.srq_cfg,
 				scenario->srq == 1 ? 9 : 0));
-		if (s.srq_cfg)
+		if (s.srq_cfg) {
 			DO(rpma_srq_new(s.peer, s.srq_cfg, &s.srq));
-		scenario_handle("srq", s.srq);
+			scenario_handle("srq", s.srq);
+		}
 	}
 	DO(rpma_conn_cfg_new(&s.cfg));
 	scenario_handle("cfg", s.cfg);
@@ -201,8 +202,8 @@ static void connect_with(const char *text)
 	struct rpma_conn_private_data data = {(void *)text, 3};
 
 	DO(rpma_conn_req_connect(&s.req, &data, &s.conn));
-	scenario_output("req is NULL", !s.req);
 	scenario_handle("conn", s.conn);
+	scenario_output("req is NULL", !s.req);
 }
 
 static void outgoing_request(const struct scenario *scenario)

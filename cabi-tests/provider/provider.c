@@ -289,6 +289,55 @@ void provider_log_clear(void)
 	unlock();
 }
 
+static bool has_object(const struct record *record, const char *name)
+{
+	for (unsigned int n = 0; n < record->object_count; n++)
+		if (record->objects[n] == name)
+			return true;
+	return false;
+}
+
+void provider_print_normal_form(void)
+{
+	const char *earlier[MAX_CONCERNED * 64];
+	unsigned int earlier_count = 0;
+
+	for (unsigned int n = 0; n < record_count; n++) {
+		if (!records[n].object_count)
+			printf("  call %s\n", records[n].text);
+		for (unsigned int m = 0; m < records[n].object_count; m++) {
+			const char *name = records[n].objects[m];
+			unsigned int known = 0;
+
+			while (known < earlier_count && earlier[known] != name)
+				known++;
+			if (known < earlier_count)
+				continue;
+			if (earlier_count == sizeof(earlier) / sizeof(*earlier))
+				abort();
+			earlier[earlier_count++] = name;
+		}
+	}
+	for (unsigned int kind = 0; kind < KINDS; kind++) {
+		size_t length = strlen(kind_names[kind]);
+
+		for (unsigned int number = 1; number <= kind_counts[kind];
+				number++) {
+			for (unsigned int n = 0; n < earlier_count; n++) {
+				const char *name = earlier[n];
+
+				if (strncmp(name, kind_names[kind], length) ||
+				    strtoul(name + length, NULL, 10) != number)
+					continue;
+				for (unsigned int m = 0; m < record_count; m++)
+					if (has_object(&records[m], name))
+						printf("  %s: %s\n", name,
+							records[m].text);
+			}
+		}
+	}
+}
+
 void misuse(const char *format, ...)
 {
 	va_list arguments;

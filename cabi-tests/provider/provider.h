@@ -145,6 +145,11 @@ unsigned int provider_log_length(void);
 const char *provider_log_line(unsigned int n);
 /* the objects that the n-th call concerns, by name, NULL at the end */
 const char *const *provider_log_objects(unsigned int n);
+/*
+ * The log in its normal form: for each object, the calls that concern it in
+ * their order. How calls on different objects interleave does not show.
+ */
+void provider_print_normal_form(void);
 /* forget the log so far (objects stay) */
 void provider_log_clear(void);
 
