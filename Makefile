@@ -10,6 +10,7 @@ DESTDIR ?=
 CC ?= cc
 CARGO ?= cargo
 CMAKE ?= cmake
+CTEST ?= ctest
 INSTALL ?= install
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
@@ -29,13 +30,17 @@ SO_LDFLAGS := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/librpma.map
 all: $(BUILD)/librpma.so $(BUILD)/librpma.a $(BUILD)/librpma.pc ## build the library into build/
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 # cargo decides by itself what has to be compiled again.
 $(BUILD)/librpma.a: $(SOURCES)
 	@mkdir -p $(BUILD)
 	$(CARGO) build --release --locked
 	cp $(CARGO_TARGET)/release/librpma.a $@
+
+# The newest one is of this build: cargo keeps those of other configurations.
+$(BUILD)/librpma.h: $(BUILD)/librpma.a
+	cp "$$(ls -t $(CARGO_TARGET)/release/build/librpma-*/out/librpma.h | head -n 1)" $@
 
 $(BUILD)/$(SONAME): $(BUILD)/librpma.a src/librpma.map
 	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ -Wl,--whole-archive $(BUILD)/librpma.a \
@@ -49,9 +54,35 @@ $(BUILD)/librpma.pc: pkgconfig/librpma.pc.in Cargo.toml Makefile
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
-header: $(BUILD)/librpma.a ## regenerate include/librpma.h from the sources
-	cp "$$(ls -t $(CARGO_TARGET)/release/build/librpma-*/out/librpma.h | head -n 1)" \
-		include/librpma.h
+header: $(BUILD)/librpma.h ## regenerate include/librpma.h from the sources
+	cp $< include/librpma.h
+
+demo: ## run the remote log of examples/ on the C library and on this one
+	tools/install-packages demo
+	@$(MAKE) --no-print-directory all
+	reference=$$(tools/fetch-reference) && \
+	RPMA_REFERENCE_INCLUDE=$$reference/usr/include \
+	RPMA_REFERENCE_LIB=$$(dirname $$reference/usr/lib/*/librpma.so.0) \
+	examples/demo
+
+check: ## run all tests; installs the packages they need
+	tools/install-packages check
+	@$(MAKE) --no-print-directory all test-programs
+	@$(MAKE) --no-print-directory check-header
+	$(CARGO) test --workspace --locked
+	$(CTEST) --test-dir $(TEST_BUILD) --output-on-failure
+
+test-programs: all ## build what ctest runs
+	reference=$$(tools/fetch-reference) && \
+	$(CMAKE) -S cabi-tests -B $(TEST_BUILD) -DRPMA_REFERENCE="$$reference"
+	$(CMAKE) --build $(TEST_BUILD) --parallel
+
+lint: ## formatting and lints of the Rust sources, as CI has them
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+check-header: $(BUILD)/librpma.h ## fail when include/librpma.h is not what the sources give
+	diff -u include/librpma.h $(BUILD)/librpma.h
 
 install: all ## install library, header and librpma.pc (DESTDIR, PREFIX, LIBDIR)
 	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(PKGCONFIGDIR)"
@@ -63,4 +94,4 @@ install: all ## install library, header and librpma.pc (DESTDIR, PREFIX, LIBDIR)
 clean: ## remove everything that was built
 	rm -rf $(BUILD) $(CARGO_TARGET)
 
-.PHONY: all help header install clean
+.PHONY: all help demo check test-programs lint check-header header install clean
