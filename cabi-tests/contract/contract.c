@@ -129,7 +129,8 @@ void test_equal(long long actual, long long expected, const char *file,
 	int error = errno;
 
 	++*checks;
-	if (transcript)
+	/* how much memory a library needs is its own affair */
+	if (transcript && strncmp(what, "provider_", 9) != 0)
 		printf("  %s = %lld\n", what, actual);
 	if (actual != expected)
 		failed(file, line, "%s is %lld, not %lld", what, actual,
@@ -403,9 +404,6 @@ static void run_here(const struct test *test)
 {
 	unsigned int before = *checks;
 
-	if (transcript)
-		printf("unit %s%s%s\n", test->name, test->difference ? " " : "",
-			test->difference ? test->difference : "");
 	alarm(TEST_TIMEOUT_S);
 	provider_reset();
 	if (rpma_log_set_function(capture) ||
@@ -417,7 +415,7 @@ static void run_here(const struct test *test)
 		watch();
 	if (*checks == before)
 		failed(__FILE__, __LINE__, "no check was made");
-	if (transcript && provider_alive())
+	if (transcript && provider_alive() > provider_blocks())
 		printf("  still alive: %s\n", provider_alive_names());
 	for (unsigned int n = 0; transcript && n < provider_misuses(); n++)
 		printf("  misuse: %s\n", provider_misuse(n));
@@ -441,6 +439,9 @@ static int run(const struct test *test)
 	int status;
 	pid_t child;
 
+	if (transcript)
+		printf("unit %s%s%s\n", test->name, test->difference ? " " : "",
+			test->difference ? test->difference : "");
 	fflush(stdout);
 	child = fork();
 	if (child < 0)
@@ -485,6 +486,9 @@ int main(int argc, char **argv)
 		int passed;
 
 		if (!selected(test, names))
+			continue;
+		/* as is the number of allocations that these go through */
+		if (transcript && strstr(test->name, "out_of_memory"))
 			continue;
 		silent = transcript || (!expected &&
 			!getenv("CONTRACT_VERBOSE"));
