@@ -239,13 +239,15 @@ now_ms(void)
 }
 
 int
-count_cm_ids(void)
+count_resources(const char *kind)
 {
+	char command[64];
 	char line[1024];
 	char pid[32];
 	int count = 0;
-	FILE *list = popen("rdma resource show cm_id", "r");
 
+	snprintf(command, sizeof(command), "rdma resource show %s", kind);
+	FILE *list = popen(command, "r");
 	CHECK(list != NULL);
 	snprintf(pid, sizeof(pid), " pid %d ", (int)getpid());
 	while (fgets(line, sizeof(line), list) != NULL) {

@@ -38,12 +38,14 @@
 
 /* ---- checks ---------------------------------------------------------- */
 
-/* `condition` holds */
+/* `condition` holds. What is checked is noted before, for the case that it hangs, and again */
 #define CHECK(condition)						\
 	do {								\
 		at(__FILE__, __LINE__, #condition);			\
-		if (!(condition))					\
+		if (!(condition)) {					\
+			at(__FILE__, __LINE__, #condition);		\
 			fail_check();					\
+		}							\
 	} while (0)
 
 /* `call`, of the library, returns `expected` */
@@ -52,8 +54,10 @@
 		at(__FILE__, __LINE__, #call);				\
 		errno = 0;						\
 		int returned_ = (call);					\
-		if (returned_ != (expected))				\
+		if (returned_ != (expected)) {				\
+			at(__FILE__, __LINE__, #call);			\
 			fail_return(returned_, (expected));		\
+		}							\
 	} while (0)
 
 /* `call`, of the library, succeeds */
@@ -97,8 +101,8 @@ const char *test_port(unsigned n);
 /* milliseconds, for bounds on how long something may take */
 long long now_ms(void);
 
-/* how many connection identifiers the kernel keeps for this process */
-int count_cm_ids(void);
+/* how many "cm_id"s, "mr"s, "qp"s ... the kernel keeps for this process */
+int count_resources(const char *kind);
 
 /* ---- log ------------------------------------------------------------- */
 

@@ -46,6 +46,20 @@ fail_to_accept(struct pair *pair)
 }
 
 static void
+accept_nobody(struct pair *pair)
+{
+	struct rpma_conn_req *req = incoming(pair);
+
+	OK(rpma_conn_delete(&pair->client));
+	int ret = rpma_conn_req_connect(&req, NULL, &pair->server);
+	CHECK(req == NULL);
+	if (ret == 0)
+		OK(rpma_conn_delete(&pair->server));
+	else
+		RETURNS(ret, RPMA_E_PROVIDER);
+}
+
+static void
 reject_nobody(struct pair *pair)
 {
 	struct rpma_conn_req *req = incoming(pair);
@@ -59,14 +73,12 @@ reject_nobody(struct pair *pair)
 static void
 leaks_nothing(struct pair *pair, void (*step)(struct pair *), int times, const char *name)
 {
-	int before = count_cm_ids();
-
 	for (int i = 0; i < times; i++)
 		step(pair);
 
-	int more = count_cm_ids() - before;
+	/* all but the endpoint's own */
+	int more = count_resources("cm_id") - 1;
 	printf("%d %s: %d identifiers more\n", times, name, more);
-	CHECK(before >= 1);
 	if (more != 0)
 		fault("F4", "after %d %s the kernel keeps %d identifiers", times, name, more);
 }
@@ -78,13 +90,15 @@ main(void)
 	struct pair pair;
 
 	pair_listen(&pair);
+	CHECK(count_resources("cm_id") == 1);
 	leaks_nothing(&pair, reject, REJECTS, "rejects");
 	leaks_nothing(&pair, fail_to_accept, OTHERS, "failed accepts");
+	leaks_nothing(&pair, accept_nobody, OTHERS, "accepts of nobody");
 	leaks_nothing(&pair, reject_nobody, OTHERS, "rejects of nobody");
 
 	pair_connect(&pair, NULL, NULL);
 	pair_disconnect(&pair);
 	pair_delete(&pair);
-	CHECK(count_cm_ids() == 0);
+	CHECK(count_resources("cm_id") == 0);
 	return test_end();
 }

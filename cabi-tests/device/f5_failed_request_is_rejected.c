@@ -25,7 +25,7 @@ main(void)
 	OK(rpma_conn_cfg_new(&cfg));
 	OK(rpma_conn_cfg_set_cq_size(cfg, INT_MAX));
 	OK(rpma_ep_get_fd(pair.ep, &fd));
-	int before = count_cm_ids();
+	int before = count_resources("cm_id");
 
 	OK(rpma_conn_req_new(pair.peer, test_address(), test_port(0), NULL, &req));
 	OK(rpma_conn_req_connect(&req, NULL, &pair.client));
@@ -37,7 +37,7 @@ main(void)
 		fault("F5", "the client heard nothing for %d ms", AT_ONCE_MS);
 	expect_event(pair.client, RPMA_CONN_REJECTED);
 	OK(rpma_conn_delete(&pair.client));
-	CHECK(count_cm_ids() == before);
+	CHECK(count_resources("cm_id") == before);
 
 	/* with a CQ that the device has, the next request works */
 	OK(rpma_conn_cfg_set_cq_size(cfg, 10));

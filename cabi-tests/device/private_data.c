@@ -134,10 +134,12 @@ main(void)
 	both_ways(&pair, 1, 57);
 	both_ways(&pair, 56, 196);
 
+	int ids = count_resources("cm_id");
 	static const int too_much_to_server[] = { 0, 57, 196, 197, 255 };
 	for (size_t i = 0; i < sizeof(too_much_to_server) / sizeof(too_much_to_server[0]); i++)
 		refused_to_server(&pair, too_much_to_server[i]);
 	refused_without_pointer(&pair);
+	CHECK(count_resources("cm_id") == ids);
 
 	static const int too_much_to_client[] = { 0, 197, 255 };
 	for (size_t i = 0; i < sizeof(too_much_to_client) / sizeof(too_much_to_client[0]); i++)
