@@ -77,10 +77,11 @@ static int choose_flush(struct client *client, bool direct)
 {
 	int types;
 	int ret = rpma_mr_remote_get_flush_type(client->log, &types);
-	bool persistent = direct && (types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT);
+	bool persistent;
 
 	if (ret != 0)
 		return failed("rpma_mr_remote_get_flush_type", ret);
+	persistent = direct && (types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT);
 	client->flush_type = persistent ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
 	printf("connected: a log of %llu bytes, flushed to %s\n",
 			(unsigned long long)client->capacity,
