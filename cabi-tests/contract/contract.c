@@ -25,6 +25,7 @@ static unsigned int *checks;	/* shared with the children */
 static int silent;
 /* print what happened instead of what is wrong */
 static int transcript;
+static int in_process;
 
 void test_add(struct test *test)
 {
@@ -400,14 +401,15 @@ void event_for(struct rpma_conn *conn, enum rdma_cm_event_type type,
 
 /* ---- runner ---- */
 
-static void run_here(const struct test *test)
+static int run_here(const struct test *test)
 {
 	unsigned int before = *checks;
 
 	alarm(TEST_TIMEOUT_S);
 	provider_reset();
 	if (rpma_log_set_function(capture) ||
-	    rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_DEBUG))
+	    rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_DEBUG) ||
+	    rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_DISABLED))
 		abort();
 	watch();
 	test->run();
@@ -427,11 +429,13 @@ static void run_here(const struct test *test)
 	if (provider_clear_plans())
 		failed(__FILE__, __LINE__, "a planned failure did not happen");
 	fflush(stdout);
-	exit(failures ? 1 : 0);
+	return failures ? 1 : 0;
 }
 
 /*
- * program [--on-reference] [test...]     marked tests have to fail there
+ * program [test...]
+ * program --in-process [test...]         no process for each, for memcheck
+ * program --on-reference [test...]       marked tests have to fail there
  * program --transcript [test...]         what each test saw, to be compared
  */
 static int run(const struct test *test)
@@ -443,11 +447,15 @@ static int run(const struct test *test)
 		printf("unit %s%s%s\n", test->name, test->difference ? " " : "",
 			test->difference ? test->difference : "");
 	fflush(stdout);
+	if (in_process) {
+		failures = 0;
+		return run_here(test) == 0;
+	}
 	child = fork();
 	if (child < 0)
 		abort();
 	if (child == 0)
-		run_here(test);
+		exit(run_here(test));
 	if (waitpid(child, &status, 0) != child)
 		abort();
 	if (WIFSIGNALED(status) && (!silent || transcript))
@@ -472,7 +480,8 @@ int main(int argc, char **argv)
 	char **names;
 
 	transcript = argc > 1 && strcmp(argv[1], "--transcript") == 0;
-	first += transcript;
+	in_process = argc > 1 && strcmp(argv[1], "--in-process") == 0;
+	first += transcript + in_process;
 	on_reference = argc > 1 && strcmp(argv[1], "--on-reference") == 0;
 	names = argv + first + on_reference;
 
