@@ -27,9 +27,12 @@ static unsigned long orders;
 /* an id without a channel of the user has one of its own in librdmacm */
 static struct rdma_event_channel own_channel = {.fd = -1};
 
+/* the result of a call that failed by plan, or that was given no live object */
 static int failure(const struct call *call)
 {
-	return call->fails ? -1 : (int)call->value;
+	if (!call->planned)
+		errno = EINVAL;
+	return !call->planned || call->fails ? -1 : (int)call->value;
 }
 
 /* ---- addresses ---- */
