@@ -137,6 +137,9 @@ int scenario_after(const char *call, int code)
 		if (!failed) {
 			expected = RPMA_E_NOMEM;
 			expected_errno = 0;
+		} else if (strcmp(failed, "ibv_qp_to_qp_ex") == 0) {
+			/* not extended after all: the library does without */
+			expected_errno = 0;
 		} else if (strcmp(failed, "ibv_get_cq_event") == 0) {
 			expected = RPMA_E_NO_COMPLETION;
 			expected_errno = 0;
@@ -165,7 +168,7 @@ int scenario_after(const char *call, int code)
 		complain("%s leaves errno %s, not %s", call,
 			strerrorname_np(error),
 			strerrorname_np(expected_errno));
-	if (expected == 0 && error)
+	if (expected == 0 && error && provider_failures() == failures_before)
 		complain("%s succeeds and leaves errno %s", call,
 			strerrorname_np(error));
 	/* one line for the fault; each one that follows from it may have its own */

@@ -30,6 +30,12 @@ static struct {
 static void begin(const struct scenario *scenario)
 {
 	memset(&s, 0, sizeof(s));
+	/* what the library was told to use is there to be used */
+	if (getenv("RPMA_FLUSH") && getenv("RPMA_ATOMIC_WRITE")) {
+		provider_device.device_cap_flags_ex = 7ull << 38;
+		provider_device.send_ops = 0x1800;
+		provider_device.mr_access |= 0x300;
+	}
 	DO(rpma_peer_new(provider_context(), &s.peer));
 	scenario_handle("peer", s.peer);
 	if (s.peer) {
