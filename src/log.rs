@@ -308,20 +308,34 @@ pub(crate) const fn base_name<const N: usize>(path: &str) -> [u8; N] {
     bytes
 }
 
-/// Logs the given parts as one message: `log!(Error, c"function", c"text ", 42_i64)`.
+/// The place where this stands, in the function of the given name.
+macro_rules! place {
+    ($function:expr) => {
+        $crate::log::Place {
+            file: {
+                const LEN: usize = $crate::log::base_name_len(file!());
+                // Only the name itself gets into the library, not the path.
+                const FILE: [u8; LEN] = $crate::log::base_name(file!());
+                const NAME: &core::ffi::CStr = match core::ffi::CStr::from_bytes_with_nul(&FILE) {
+                    Ok(name) => name,
+                    Err(_) => c"",
+                };
+                NAME
+            },
+            line: line!() as libc::c_int,
+            function: $function,
+        }
+    };
+}
+pub(crate) use place;
+
+/// Logs the given parts as one message: `log!(Error, c"function", c"text ", 42_u64)`.
 macro_rules! log {
     ($level:ident, $function:expr, $($part:expr),+ $(,)?) => {
         if $crate::log::enabled($crate::log::Level::$level) {
-            const LEN: usize = $crate::log::base_name_len(file!());
-            // Only the name itself gets into the library, not the path.
-            static FILE: [u8; LEN] = $crate::log::base_name(file!());
             $crate::log::send(
                 $crate::log::Level::$level,
-                &$crate::log::Place {
-                    file: core::ffi::CStr::from_bytes_until_nul(&FILE).unwrap_or(c""),
-                    line: line!() as libc::c_int,
-                    function: $function,
-                },
+                &$crate::log::place!($function),
                 &[$( $crate::log::Part::from($part) ),+],
             );
         }

@@ -8,6 +8,11 @@
 //! Owners do not keep what they depend on alive. Types that hold several of them declare their
 //! fields in the order in which they must go.
 
+use libc::c_int;
+
+use crate::error::Failure;
+use crate::log::{Level, Part, Place, enabled, send};
+
 pub(crate) mod cm;
 pub(crate) mod qp;
 pub(crate) mod verbs;
@@ -18,13 +23,22 @@ macro_rules! failed {
     ($call:expr) => {
         $crate::provider::failed!($call, $crate::error::errno::get())
     };
-    ($call:expr, $errno:expr) => {{
-        let errno: libc::c_int = $errno;
-        $crate::log::log!(Error, $call, $call, c"() failed: ", $crate::log::Part::Cause(errno));
-        $crate::error::Failure::provider(errno)
-    }};
+    ($call:expr, $errno:expr) => {
+        $crate::provider::call_failed(&$crate::log::place!($call), $errno)
+    };
 }
 pub(crate) use failed;
+
+/// Out of line, and once, to keep the calls themselves small.
+#[cold]
+#[inline(never)]
+pub(crate) fn call_failed(place: &Place, errno: c_int) -> Failure {
+    let call = place.function;
+    if enabled(Level::Error) {
+        send(Level::Error, place, &[call.into(), c"() failed: ".into(), Part::Cause(errno)]);
+    }
+    Failure::provider(errno)
+}
 
 /// The result of a provider call that returns 0 or an `errno` value.
 macro_rules! check_code {
