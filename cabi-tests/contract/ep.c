@@ -531,3 +531,34 @@ DIFFERS(ep_next_conn_req, events_of_the_request_never_reach_the_endpoint, "F1")
 	rpma_conn_req_delete(&req);
 	end();
 }
+
+static void fetch_established(void)
+{
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	provider_event(provider_id(2), RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
+	EQUAL(rpma_ep_next_conn_req(ep, NULL, &req), RPMA_E_NO_EVENT);
+	SAME(req, UNTOUCHED);
+}
+
+DIFFERS(ep_next_conn_req, takes_no_event_of_a_connection_being_accepted, "F1")
+{
+	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
+	struct rpma_conn_req *req;
+	struct rpma_conn *conn = NULL;
+	int fd = -1;
+
+	begin();
+	rpma_ep_get_fd(ep, &fd);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	req = an_incoming_request(ep, NULL);
+	/* the client is quick, and another thread waits for requests */
+	provider_after(CALL_rdma_accept, 1, fetch_established);
+	RETURNS(rpma_conn_req_connect(&req, NULL, &conn), 0);
+	rpma_conn_get_event_fd(conn, &fd);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	RETURNS(rpma_conn_next_event(conn, &event), 0);
+	EQUAL(event, RPMA_CONN_ESTABLISHED);
+	rpma_conn_delete(&conn);
+	end();
+}

@@ -51,6 +51,7 @@ struct call {
 	bool fails;
 	long value;
 	int error;
+	void (*after)(void);
 };
 
 void lock(void);

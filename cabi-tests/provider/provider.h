@@ -99,6 +99,12 @@ void provider_fail(enum provider_call call, unsigned int nth, int error);
  */
 void provider_return(enum provider_call call, unsigned int nth, long value,
 		int error);
+/*
+ * When the n-th call of this kind has taken effect, and before it returns,
+ * call this: what another thread does at the worst moment.
+ */
+void provider_after(enum provider_call call, unsigned int nth,
+		void (*function)(void));
 /* the n-th allocation that the library itself makes finds no memory */
 void provider_fail_allocation(unsigned int nth);
 /* drop plans that have not come true; how many those were */

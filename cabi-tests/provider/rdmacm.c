@@ -573,18 +573,19 @@ int rdma_get_cm_event(struct rdma_event_channel *channel,
 		leave(&call, "EINVAL");
 		return failure(&call);
 	}
-	unlock();
-	error = wait_fd(channel->fd, "rdma_get_cm_event");
-	lock();
+	do {
+		unlock();
+		error = wait_fd(channel->fd, "rdma_get_cm_event");
+		lock();
+		source = next_pending(object);
+		/* none: it went with an id that was migrated or destroyed */
+	} while (!error && !source);
 	if (error) {
 		error = errno;
 		leave(&call, "%s", strerrorname_np(error));
 		errno = error;
 		return -1;
 	}
-	source = next_pending(object);
-	if (!source)
-		abort();
 	given = create(EVENT, sizeof(struct rdma_cm_event));
 	given->counted = source->id;
 	given->counted->unacked++;
