@@ -328,6 +328,28 @@ DIFFERS(mr_reg, retries_come_in_the_order_odp_f10_f16, "F16")
 	no_peer(&peer);
 }
 
+DIFFERS(mr_reg, each_retry_comes_once, "F10")
+{
+	struct rpma_peer *peer = a_flushing_peer();
+	struct rpma_mr_local *mr = UNTOUCHED;
+
+	provider_fail(CALL_ibv_reg_mr, 1, EINVAL);
+	provider_fail(CALL_ibv_reg_mr, 2, EINVAL);
+	watch();
+	FAILS(rpma_mr_reg(peer, provider_memory, 8, FLUSH_TYPES, &mr),
+		RPMA_E_PROVIDER, EINVAL);
+	SAME(mr, UNTOUCHED);
+	EQUAL(provider_log_length(), 2);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "ibv_reg_mr", strerror(EINVAL));
+	provider_fail(CALL_ibv_reg_mr, 1, EFAULT);
+	provider_fail(CALL_ibv_reg_mr, 2, EFAULT);
+	watch();
+	FAILS(rpma_mr_reg(peer, provider_memory, 8, RPMA_MR_USAGE_WRITE_SRC,
+		&mr), RPMA_E_PROVIDER, EFAULT);
+	EQUAL(provider_log_length(), 2);
+	no_peer(&peer);
+}
+
 TEST(mr_dereg, deregisters)
 {
 	struct rpma_peer *peer = a_peer();

@@ -275,6 +275,23 @@ TEST(srq_delete, before_its_connection_is_refused_and_the_connection_works_on)
 	provider_reset();
 }
 
+TEST(srq_delete, every_event_of_the_rcq_is_acked_before)
+{
+	struct rpma_srq *srq = an_srq(20);
+	struct rpma_cq *rcq = NULL;
+
+	rpma_srq_get_rcq(srq, &rcq);
+	for (unsigned int n = 0; n < 5; n++) {
+		struct ibv_wc wc = {.wr_id = n};
+
+		provider_completion(newest_cq(), &wc);
+		RETURNS(rpma_cq_wait(rcq), 0);
+	}
+	/* else the provider takes this for misuse */
+	RETURNS(rpma_srq_delete(&srq), 0);
+	no_peer(&peer);
+}
+
 TEST(srq_get_rcq, is_the_same_every_time)
 {
 	struct rpma_srq *srq = an_srq(20);

@@ -125,6 +125,21 @@ DIFFERS(utils_get_ibv_context, local_address_on_no_device_is_a_provider_error, "
 	}
 }
 
+DIFFERS(utils_get_ibv_context, log_lines_name_no_null, "F28")
+{
+	static const enum provider_call calls[] = {CALL_rdma_getaddrinfo,
+		CALL_rdma_create_id, CALL_rdma_bind_addr};
+	struct ibv_context *context = UNTOUCHED;
+
+	for (unsigned int n = 0; n < 3; n++) {
+		provider_fail(calls[n], 1, EIO);
+		watch();
+		RETURNS(rpma_utils_get_ibv_context(ADDRESS, LOCAL, &context),
+			RPMA_E_PROVIDER);
+		CHECK(strstr(log_message(0), "(null)") == NULL);
+	}
+}
+
 TEST(utils_ibv_context_is_odp_capable, needs_support_and_both_rc_directions)
 {
 	static const uint32_t caps[] = {0, IBV_ODP_SUPPORT_WRITE,
