@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The guest's side of `guest exec`: runs commands for the host.
+"""The far side of `guest exec`: runs a command for it. In the guest this serves any number of commands at once.
 
-One TCP connection is one command. The host sends one line of JSON, the request; the agent answers with frames, each
-a letter, a length in four bytes and that many bytes:
+One connection is one command. The client sends one line of JSON, the request; the answer is frames, each a letter, a
+length in four bytes and that many bytes:
 
     o, e    what the command wrote to stdout or stderr
     b       nothing to say, but alive
     m       a message about the command, for the user
     x       the command's exit status, the last frame
 
-When the host closes the connection early, the command is killed.
+When the client closes the connection early, the command is killed.
 """
 
 import hmac
@@ -26,27 +26,124 @@ import threading
 import time
 
 PORT = 7
-HEARTBEAT = 2
+HEARTBEAT = 2  # seconds
 DEVICE = "/sys/class/infiniband/rxe0/ports/1"
 DAX = "/dev/dax0.0"
 
+# What every command finds in its environment: the same, whoever calls.
+ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
 
-def environment():
-    """What every command finds in its environment: the same for all, whoever calls."""
-    env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
-    for name in ("RPMA_TEST_ADDRESS", "RPMA_TEST_ADDRESS6"):
-        env[name] = os.environ[name]
-    if os.path.exists(DAX):
-        env["RPMA_TEST_DAX"] = DAX
-    return env
+
+def send(conn, kind, payload=b""):
+    conn.sendall(struct.pack(">cI", kind, len(payload)) + payload)
+
+
+def execute(conn, request, env):
+    """Runs the requested command to its end; returns its exit status."""
+    try:
+        process = subprocess.Popen(
+            request["argv"],
+            cwd=request["cwd"],
+            env=ENVIRONMENT | env | request["env"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        send(conn, b"m", str(error).encode())
+        return 127 if isinstance(error, FileNotFoundError) else 126
+    try:
+        return follow(conn, process, request["timeout"])
+    finally:
+        kill(process)
+        process.stdout.close()
+        process.stderr.close()
+
+
+def kill(process):
+    """Ends the command and what it has started. Its process group exists until the process is waited for."""
+    if process.returncode is None:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def follow(conn, process, timeout):
+    """Passes on what the command writes until it ends."""
+    pipes = {process.stdout.fileno(): b"o", process.stderr.fileno(): b"e"}
+    with open(os.pidfd_open(process.pid)) as ended:
+        poll = select.poll()
+        for file in (*pipes, ended, conn):
+            poll.register(file, select.POLLIN)
+        deadline = time.monotonic() + timeout
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                kill(process)
+                drain(conn, pipes)
+                send(conn, b"m", f"no end after {timeout:g} s, killed".encode())
+                return 124
+            events = dict(poll.poll(1000 * min(left, HEARTBEAT)))
+            if not events:
+                send(conn, b"b")
+            if conn.fileno() in events:
+                raise ConnectionError("the client has gone")
+            for fd in pipes.keys() & events.keys():
+                data = os.read(fd, 65536)
+                if data:
+                    send(conn, pipes[fd], data)
+                else:
+                    poll.unregister(fd)
+            if ended.fileno() in events:
+                kill(process)
+                drain(conn, pipes)
+                code = process.wait()
+                return code if code >= 0 else 128 - code
+
+
+def drain(conn, pipes):
+    """Passes on what is left in the pipes. Whoever left the process group may hold them open: no waiting for the end."""
+    for fd, kind in pipes.items():
+        os.set_blocking(fd, False)
+        try:
+            while data := os.read(fd, 65536):
+                send(conn, kind, data)
+        except BlockingIOError:
+            pass
+
+
+def serve(conn, token, stop):
+    conn.settimeout(60)
+    with conn, conn.makefile("rb") as lines:
+        try:
+            request = json.loads(lines.readline() or "{}")
+            if not hmac.compare_digest(request.get("token", ""), token):
+                return
+            if request.get("stop"):
+                stop.set()
+                lines.read(1)  # the connection ends with the machine
+                return
+            write("/proc/sys/vm/drop_caches", "3")  # `init` says why
+            env = {name: os.environ[name] for name in ("RPMA_TEST_ADDRESS", "RPMA_TEST_ADDRESS6")}
+            if os.path.exists(DAX):
+                env["RPMA_TEST_DAX"] = DAX
+            status = execute(conn, request, env)
+            os.sync()  # what it wrote is on the host before the host hears of its end
+            send(conn, b"x", b"%d" % status)
+        except OSError:  # the client has gone, and the command with it
+            pass
 
 
 def read(path):
     try:
         with open(path) as file:
             return file.read().strip()
-    except OSError:  # an unset entry of the GID table
+    except OSError:  # reading an empty entry of the GID table fails
         return ""
+
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
 
 
 def wait_for_device():
@@ -57,8 +154,8 @@ def wait_for_device():
     }
     deadline = time.monotonic() + 20
     while True:
-        gids = {read(f"{DEVICE}/gids/{entry}") for entry in os.listdir(DEVICE + "/gids")}
         state = read(DEVICE + "/state")
+        gids = {read(f"{DEVICE}/gids/{entry}") for entry in range(8)}
         if "ACTIVE" in state and wanted <= gids:
             return
         if time.monotonic() > deadline:
@@ -66,120 +163,9 @@ def wait_for_device():
         time.sleep(0.05)
 
 
-class Command:
-    """One command under way for one connection."""
-
-    def __init__(self, conn, request):
-        with open("/proc/sys/vm/drop_caches", "w") as file:
-            file.write("2")  # see `init` about the caches
-        self.conn = conn
-        self.timeout = request["timeout"]
-        self.process = subprocess.Popen(
-            request["argv"],
-            cwd=request["cwd"],
-            env=environment() | request["env"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-
-    def send(self, kind, payload=b""):
-        self.conn.sendall(struct.pack(">cI", kind, len(payload)) + payload)
-
-    def kill(self):
-        """Ends the command and all it has started. Its process group exists until the process is waited for."""
-        if self.process.returncode is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-
-    def run(self):
-        pipes = {self.process.stdout.fileno(): b"o", self.process.stderr.fileno(): b"e"}
-        ended = os.pidfd_open(self.process.pid)
-        try:
-            status = self.follow(pipes, ended)
-            # What it wrote over 9p must be on the host before the host hears that it has ended.
-            os.sync()
-            self.send(b"x", str(status).encode())
-        finally:
-            self.kill()
-            os.close(ended)
-            self.process.stdout.close()
-            self.process.stderr.close()
-
-    def follow(self, pipes, ended):
-        """Passes on what the command writes until it ends; returns its exit status."""
-        poll = select.poll()
-        for fd in (*pipes, ended, self.conn):
-            poll.register(fd, select.POLLIN)
-        deadline = time.monotonic() + self.timeout
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                self.kill()
-                self.send(b"m", f"no end after {self.timeout:g} s, killed".encode())
-                self.drain(pipes)
-                return 124
-            events = dict(poll.poll(1000 * min(left, HEARTBEAT)))
-            if not events:
-                self.send(b"b")
-            if self.conn.fileno() in events:
-                raise ConnectionError("the host went away")
-            for fd in pipes.keys() & events.keys():
-                data = os.read(fd, 65536)
-                self.send(pipes[fd], data)
-                if not data:
-                    poll.unregister(fd)
-            if ended in events:
-                self.kill()
-                self.drain(pipes)
-                code = self.process.wait()
-                return code if code >= 0 else 128 - code
-
-    def drain(self, pipes):
-        """What is in the pipes when the command has ended. A process that left the group may hold them open: no waiting."""
-        for fd, kind in pipes.items():
-            os.set_blocking(fd, False)
-            try:
-                while data := os.read(fd, 65536):
-                    self.send(kind, data)
-            except BlockingIOError:
-                pass
-
-
-def serve(conn, token, stop):
-    with conn:
-        conn.settimeout(60)
-        try:
-            line = bytearray()
-            while not line.endswith(b"\n"):
-                data = conn.recv(65536)
-                if not data:
-                    return
-                line += data
-            request = json.loads(line)
-            if not hmac.compare_digest(request["token"], token):
-                return
-            if request.get("stop"):
-                stop.set()
-                conn.recv(1)  # until the machine is gone
-                return
-            Command(conn, request).run()
-        except FileNotFoundError as error:
-            refuse(conn, error, 127)
-        except OSError as error:
-            refuse(conn, error, 126)
-
-
-def refuse(conn, error, status):
-    try:
-        for kind, payload in ((b"m", str(error).encode()), (b"x", b"%d" % status)):
-            conn.sendall(struct.pack(">cI", kind, len(payload)) + payload)
-    except OSError:  # nobody is there to hear it
-        pass
-
-
 def main():
     token = read(os.path.join(sys.argv[1], "token"))
+    sys.stdin.readline()  # `init` has set everything up
     wait_for_device()
     stop = threading.Event()
     server = socket.create_server((os.environ["RPMA_GUEST_CONTROL"], PORT), backlog=64)
@@ -194,4 +180,5 @@ def main():
     stop.wait()
 
 
-main()
+if __name__ == "__main__":
+    main()

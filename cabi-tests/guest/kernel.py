@@ -12,7 +12,6 @@ Everything is made under a temporary name and renamed when it is whole, under on
 import contextlib
 import fcntl
 import hashlib
-import lzma
 import os
 import pathlib
 import re
@@ -26,12 +25,15 @@ import time
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "librpma" / "guest"
 HERE = pathlib.Path(__file__).resolve().parent
 META_PACKAGES = {"6.1": "linux-image-amd64", "6.12": "linux-image-6.12-amd64"}
+DECOMPRESSORS = {b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
-# crc32 is what rxe asks the crypto API for by name: no dependency says so.
-MODULES = """
-    virtio_pci virtio_net 9pnet_virtio 9p crc32_generic crc32_pclmul ipv6 rdma_rxe rdma_ucm ib_uverbs sch_netem
-    nfit nd_pmem dax_pmem device_dax ext4
-""".split()
+# In the groups that `init` loads one after the other. What the crypto API looks up by name no dependency tells: crc32
+# for rxe, crc32c for ext4.
+MODULES = {
+    "root": ["virtio_pci", "9pnet_virtio", "9p"],
+    "rdma": ["virtio_net", "crc32_generic", "crc32_pclmul", "ipv6", "rdma_rxe", "rdma_ucm", "ib_uverbs", "sch_netem"],
+    "pmem": ["nfit", "nd_pmem", "dax_pmem", "device_dax", "crc32c_generic", "ext4"],
+}
 
 
 class Error(Exception):
@@ -132,22 +134,27 @@ def download(package, version, size, folder):
         (deb,) = tmp.glob("*.deb")
         run(["dpkg", "-x", deb, tmp / "root"])
         (tmp / "root").chmod(0o755)
-        decompress(next((tmp / "root/boot").glob("vmlinuz-*")), tmp / "root/vmlinux")
+        extract(next((tmp / "root/boot").glob("vmlinuz-*")), tmp / "root/vmlinux")
         os.rename(tmp / "root", folder)
         progress(f"unpacked {package}", start, last=True)
 
 
-def decompress(vmlinuz, vmlinux):
-    """Emulated, the kernel would take five seconds to decompress itself at each boot. (Header: the x86 boot protocol.)"""
+def extract(vmlinuz, vmlinux):
+    """Emulated, the kernel would take seconds to decompress itself at each boot. The header is the x86 boot protocol's."""
     image = vmlinuz.read_bytes()
     setup_sectors = image[0x1F1] or 4
     offset, length = struct.unpack_from("<II", image, 0x248)
     begin = (setup_sectors + 1) * 512 + offset
-    try:
-        # What follows the compressed stream, its size, is not for the decompressor.
-        vmlinux.write_bytes(lzma.LZMADecompressor().decompress(image[begin : begin + length]))
-    except lzma.LZMAError as error:
-        raise Error(f"{vmlinuz.name} holds no kernel in xz format: {error}") from None
+    vmlinux.write_bytes(decompress(image[begin : begin + length - 4]))  # the last four bytes are the size
+
+
+def decompress(data):
+    for magic, tool in DECOMPRESSORS.items():
+        if data.startswith(magic):
+            return subprocess.run([tool, "-dc"], input=data, stdout=subprocess.PIPE, check=True).stdout
+    if data.startswith(b"\x7fELF"):
+        return data
+    raise Error(f"a kernel or module in an unknown format: {data[:8].hex()}")
 
 
 def point(link, folder):
@@ -172,8 +179,6 @@ def initramfs(folder):
         return image
     start = time.monotonic()
     progress("building the initramfs", start)
-    version = next((folder / "lib/modules").iterdir()).name
-    run(["depmod", "-b", folder, version])
     with tempfile.TemporaryDirectory(prefix="tmp.", dir=CACHE) as tmp:
         root = pathlib.Path(tmp) / "root"
         for name in ("bin", "modules", "proc", "sys", "dev", "host"):
@@ -181,11 +186,10 @@ def initramfs(folder):
         shutil.copy(busybox, root / "bin/busybox")
         shutil.copy(init, root / "init")
         (root / "init").chmod(0o755)
-        for number, module in enumerate(modules(folder, version)):
-            data = module.read_bytes()
-            if module.suffix == ".xz":
-                data = lzma.decompress(data)
-            (root / "modules" / f"{number:03}-{module.name.split('.')[0]}.ko").write_bytes(data)
+        for number, (name, (group, data)) in enumerate(modules(folder).items()):
+            target = root / "modules" / group / f"{number:03}-{name}.ko"
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(data)
         names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
         archive = pathlib.Path(tmp) / "initramfs"
         with open(archive, "wb") as file:
@@ -198,15 +202,33 @@ def initramfs(folder):
     return image
 
 
-def modules(folder, version):
-    """The files of MODULES and of all they depend on, in the order to load them."""
-    files = {}
-    for name in MODULES:
-        for line in run(["modprobe", "-C", os.devnull, "-d", folder, "-S", version, "--show-depends", name]).splitlines():
-            kind, _, path = line.strip().partition(" ")
-            if kind == "insmod":
-                files[pathlib.Path(path.split()[0])] = True
-    return list(files)
+def modules(folder):
+    """MODULES and all they depend on, in the order to load them: {name: (the first group to need it, contents)}."""
+    (tree,) = (folder / "lib/modules").iterdir()
+    files = {name_of(file): file for file in tree.rglob("*.ko*")}
+    built_in = {name_of(pathlib.Path(line)) for line in (tree / "modules.builtin").read_text().split()}
+    found = {}
+
+    def add(name, group):
+        if name in found or name in built_in:
+            return
+        if name not in files:
+            raise Error(f"{folder.name} has no module {name}")
+        data = decompress(files[name].read_bytes())
+        depends = re.search(rb"\0depends=([^\0]*)\0", data)[1].decode()
+        for other in filter(None, depends.split(",")):
+            add(name_of(pathlib.Path(other)), group)
+        found[name] = (group, data)
+
+    for group, names in MODULES.items():
+        for name in names:
+            add(name, group)
+    return found
+
+
+def name_of(file):
+    """The kernel takes - and _ for the same."""
+    return file.name.split(".")[0].replace("-", "_")
 
 
 def run(command):
