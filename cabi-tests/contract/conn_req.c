@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rpma_conn_req_*: outgoing and incoming connection requests */
+#define _GNU_SOURCE
 #include <netdb.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "contract.h"
 
 static struct rpma_peer *peer;
@@ -733,6 +736,33 @@ DIFFERS(conn_req_connect, one_flush_buffer_serves_all_connections_of_a_peer,
 		EQUAL(rpma_conn_delete(&conns[n]), 0);
 	no_peer(&peer);
 	EQUAL(calls_with("ibv_dereg_mr(mr1) = 0"), 1);
+}
+
+TEST(conn_req_connect, the_flush_buffer_is_a_whole_page_shared_across_fork)
+{
+	struct rpma_conn *conn;
+
+	peer = a_peer();
+	conn = a_connection(peer, NULL);
+	EQUAL(provider_mapping_size(), sysconf(_SC_PAGESIZE));
+	EQUAL(provider_mapping_flags(), MAP_SHARED | MAP_ANONYMOUS);
+	rpma_conn_delete(&conn);
+	no_peer(&peer);
+}
+
+TEST(conn_req_connect, the_flush_buffer_is_registered_as_a_read_destination)
+{
+	struct rpma_conn *conn;
+
+	provider_device.transport = IBV_TRANSPORT_IWARP;
+	provider_context();
+	peer = a_peer();
+	watch();
+	conn = a_connection(peer, NULL);
+	EQUAL(calls_with("ibv_reg_mr(pd1, private+0, 8, "
+		"LOCAL_WRITE|REMOTE_WRITE) = mr1"), 1);
+	rpma_conn_delete(&conn);
+	no_peer(&peer);
 }
 
 TEST(conn_req_connect, failed_flush_buffer_is_tried_again_by_the_next)

@@ -28,6 +28,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct block blocks[MAX_BLOCKS];
 static unsigned int block_count;
 static unsigned int allocations, countdown;
+static int mapping_flags;
+static size_t mapping_size;
 static uintptr_t library_begin, library_end;
 
 static void *(*real_malloc)(size_t);
@@ -271,8 +273,11 @@ void *mmap(void *hint, size_t size, int protection, int flags, int fd,
 	if (!permitted())
 		return MAP_FAILED;
 	address = real_mmap(hint, size, protection, flags, fd, offset);
-	if (address != MAP_FAILED)
+	if (address != MAP_FAILED) {
 		remember(address, size);
+		mapping_flags = flags;
+		mapping_size = size;
+	}
 	return address;
 }
 
@@ -283,6 +288,16 @@ int munmap(void *address, size_t size)
 	if (from_library(__builtin_return_address(0)))
 		forget(address);
 	return real_munmap(address, size);
+}
+
+int provider_mapping_flags(void)
+{
+	return mapping_flags;
+}
+
+size_t provider_mapping_size(void)
+{
+	return mapping_size;
 }
 
 bool private_memory(const void *address, size_t *offset)
@@ -328,6 +343,8 @@ void memory_reset(void)
 	block_count = 0;
 	allocations = 0;
 	countdown = 0;
+	mapping_flags = 0;
+	mapping_size = 0;
 	pthread_mutex_unlock(&mutex);
 }
 

@@ -107,6 +107,9 @@ void provider_after(enum provider_call call, unsigned int nth,
 		void (*function)(void));
 /* the n-th allocation that the library itself makes finds no memory */
 void provider_fail_allocation(unsigned int nth);
+/* the last mapping that the library made: its flags and its size */
+int provider_mapping_flags(void);
+size_t provider_mapping_size(void);
 /* drop plans that have not come true; how many those were */
 unsigned int provider_clear_plans(void);
 /* calls that can fail, and allocations by the library, since the reset */
