@@ -27,15 +27,15 @@ pub const RPMA_W_WAIT_FOR_COMPLETION: c_int = 1;
 #[allow(non_camel_case_types)]
 #[repr(C)]
 pub enum rpma_conn_event {
-    /// Nothing that this library knows.
+    /// An event that says nothing about the connection.
     RPMA_CONN_UNDEFINED = -1,
-    /// The connection is established.
+    /// The connection is established: operations may be posted.
     RPMA_CONN_ESTABLISHED,
-    /// The connection is closed. This may be told twice.
+    /// The connection is closed, by either side. This may be told twice.
     RPMA_CONN_CLOSED,
     /// The connection is lost: it could not be made, or the device is gone.
     RPMA_CONN_LOST,
-    /// The other side rejected the request.
+    /// The other side rejected the request, or nobody listens there.
     RPMA_CONN_REJECTED,
     /// The other side could not be reached, or did not answer.
     RPMA_CONN_UNREACHABLE,
@@ -71,7 +71,7 @@ pub struct Conn {
     direct_write_to_pmem: AtomicBool,
 }
 
-/// Gives the file descriptor that becomes readable when a connection event arrives.
+/// Gets the file descriptor that becomes readable when a connection event arrives.
 ///
 /// It may be polled and made non-blocking, and must not be closed.
 ///
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn rpma_conn_get_event_fd(conn: *const Conn, fd: *mut c_in
 
 /// Obtains the next event of a connection.
 ///
-/// Blocks until there is one, unless the connection's event fd is non-blocking. After
+/// Blocks until there is one, unless the fd of rpma_conn_get_event_fd() is non-blocking. After
 /// RPMA_CONN_CLOSED another one may follow when the provider has done with the connection.
 ///
 /// # Parameters
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn rpma_conn_next_event(
     })
 }
 
-/// Gives the private data that the other side sent with its request or its acceptance.
+/// Gets the private data that the other side sent with its request or its acceptance.
 ///
 /// On the side that connected, they are there after RPMA_CONN_ESTABLISHED. They may arrive padded
 /// with zeros.
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn rpma_conn_get_private_data(
 
 /// Tells a connection what the other side's configuration promises.
 ///
-/// Without it, persistent flushes are refused.
+/// Without it, flushes with RPMA_FLUSH_TYPE_PERSISTENT are refused.
 ///
 /// # Parameters
 ///
@@ -231,7 +231,10 @@ pub unsafe extern "C" fn rpma_conn_apply_remote_peer_cfg(
     })
 }
 
-/// Gives the number of a connection's QP, which completions carry as qp_num.
+/// Gets the number of a connection's QP.
+///
+/// Completions carry it as qp_num, so it tells which connection a completion belongs to where
+/// several share a CQ.
 ///
 /// # Parameters
 ///
@@ -263,7 +266,10 @@ pub unsafe extern "C" fn rpma_conn_get_qp_num(conn: *const Conn, qp_num: *mut u3
     })
 }
 
-/// Gives a connection's CQ.
+/// Gets a connection's CQ.
+///
+/// All operations complete on it, and receives too, unless they have a CQ of their own: see
+/// rpma_conn_get_rcq() and rpma_srq_get_rcq().
 ///
 /// # Parameters
 ///
@@ -295,7 +301,7 @@ pub unsafe extern "C" fn rpma_conn_get_cq(conn: *const Conn, cq_ptr: *mut *mut C
     })
 }
 
-/// Gives a connection's CQ for receives.
+/// Gets a connection's CQ for receives.
 ///
 /// # Parameters
 ///
@@ -328,11 +334,13 @@ pub unsafe extern "C" fn rpma_conn_get_rcq(conn: *const Conn, rcq_ptr: *mut *mut
     })
 }
 
-/// Disconnects.
+/// Disconnects a connection.
 ///
-/// To start disconnecting: RPMA_CONN_CLOSED follows on both sides once the other one has
-/// disconnected, too. Or to answer RPMA_CONN_CLOSED: then it is done when this returns. Operations
-/// that have not completed complete with an error.
+/// The side that wants to end calls it, and waits for RPMA_CONN_CLOSED; the other side gets
+/// RPMA_CONN_CLOSED and calls it in answer, after which the connection is done there, too.
+/// Operations that have not completed complete with an error, the status IBV_WC_WR_FLUSH_ERR.
+///
+/// Calling it again, or before the connection is established, does no harm.
 ///
 /// # Parameters
 ///
@@ -362,7 +370,8 @@ pub unsafe extern "C" fn rpma_conn_disconnect(conn: *mut Conn) -> c_int {
 
 /// Deletes a connection, with its CQs and its private data.
 ///
-/// One that was not disconnected is closed by that, and the other side is told.
+/// One that was not disconnected is closed by that, and the other side gets RPMA_CONN_CLOSED.
+/// Completions that were not taken out of its CQs are lost.
 ///
 /// # Parameters
 ///
@@ -391,7 +400,7 @@ pub unsafe extern "C" fn rpma_conn_delete(conn_ptr: *mut *mut Conn) -> c_int {
     unsafe { ffi::delete(conn_ptr, |conn| conn.into_inner().destroy()) }
 }
 
-/// Gives the file descriptor of the completion channel that a connection's CQs share.
+/// Gets the file descriptor of the completion channel that a connection's CQs share.
 ///
 /// It becomes readable when a completion event of either CQ arrives. It may be polled and made
 /// non-blocking, and must not be closed.
@@ -430,14 +439,15 @@ pub unsafe extern "C" fn rpma_conn_get_compl_fd(conn: *const Conn, fd: *mut c_in
 
 /// Waits for a completion event of either CQ and asks that CQ for its next one.
 ///
-/// For connections whose CQs share a completion channel. As with rpma_cq_wait(3): after an event
-/// take completions out of that CQ with rpma_cq_get_wc(3) until there are none, and only then wait
-/// again.
+/// For connections whose CQs share a completion channel: rpma_conn_cfg_set_compl_channel(). As with
+/// rpma_cq_wait(), an event tells that completions have arrived, not how many: take them out of
+/// that CQ with rpma_cq_get_wc() until there are none, and only then wait again. Who waits while
+/// completions are left may wait forever.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `flags`: RPMA_W_WAIT_FOR_COMPLETION.
+/// - `flags`: RPMA_W_WAIT_FOR_COMPLETION; not looked at so far.
 /// - `cq`: where the CQ goes that has completions.
 /// - `is_rcq`: where it goes whether that is the CQ for receives; may be NULL.
 ///
@@ -602,8 +612,9 @@ impl Conn {
     }
 
     fn disconnect(&self) -> Result {
+        self.id.disconnect()?;
         log!(Notice, c"rpma_conn_disconnect", c"disconnecting");
-        self.id.disconnect()
+        Ok(())
     }
 
     /// Takes the next completion event and gives the CQ it is about.

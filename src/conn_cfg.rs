@@ -24,8 +24,12 @@ pub struct ConnCfg {
 
 /// Creates a configuration of connections with the default values.
 ///
-/// The defaults: a timeout of 1000 ms, a CQ of 10, no CQ of its own for receives, a send queue of 10, a
-/// receive queue of 10, completion channels not shared, no shared receive queue.
+/// The defaults: a timeout of RPMA_DEFAULT_TIMEOUT_MS (1000 ms), a CQ of 10 entries, no CQ of its
+/// own for receives, a send queue and a receive queue of 10 entries each, completion channels not
+/// shared, no shared receive queue.
+///
+/// rpma_conn_req_new() and rpma_ep_next_conn_req() read the configuration; changing it later
+/// changes nothing for requests and connections that exist.
 ///
 /// # Parameters
 ///
@@ -85,6 +89,10 @@ pub unsafe extern "C" fn rpma_conn_cfg_delete(cfg_ptr: *mut *mut ConnCfg) -> c_i
 }
 
 /// Sets how long resolving an address and resolving a route may take, each.
+///
+/// It applies to outgoing requests, in rpma_conn_req_new(). Waiting for the other side's answer is
+/// not limited by it: that ends when rpma_conn_next_event() tells of the answer, or of
+/// RPMA_CONN_UNREACHABLE.
 ///
 /// # Parameters
 ///
@@ -156,13 +164,16 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_timeout(
 
 /// Sets the size of a connection's CQ.
 ///
-/// A CQ has to hold the completions of everything that is posted and not yet polled: it overruns
-/// otherwise, and the connection breaks.
+/// A CQ has to hold the completions of everything that is posted and not yet taken out with
+/// rpma_cq_get_wc(): it overruns otherwise, and the connection breaks. Without a CQ for receives,
+/// that includes the receives. An operation that fails completes whatever its flags, so the sum of
+/// the queue sizes is always enough.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `cq_size`: the size, in entries. The device may refuse it when the CQ is made.
+/// - `cq_size`: the size, in entries; the device makes it at least that large. One that the device
+///   cannot make, 0 for one, fails when the CQ is made, with RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///
@@ -226,13 +237,15 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_compl_channel(
 
 /// Sets whether a connection's CQs share one completion channel.
 ///
-/// A shared channel cannot be had together with a shared receive queue that has a CQ of its own.
+/// With a shared channel one thread can wait for sends and receives together. It cannot be had
+/// together with a shared receive queue that has a CQ of its own: making the request fails with
+/// RPMA_E_INVAL then.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `shared`: true: both CQs share a channel, and rpma_conn_wait() waits for either; false: each has
-///   its own, and rpma_cq_wait() waits for one.
+/// - `shared`: true: both CQs share a channel, and rpma_conn_wait() waits for either; false: each
+///   has its own, and rpma_cq_wait() waits for one.
 ///
 /// # Errors
 ///
@@ -299,13 +312,14 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_cq_size(
 
 /// Sets the size of a connection's CQ for receives.
 ///
-/// With 0, the default, receives complete on the connection's one CQ. A shared receive queue with a CQ
-/// of its own makes this setting void.
+/// With 0, the default, receives complete on the connection's one CQ. A shared receive queue with a
+/// CQ of its own makes this setting void.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rcq_size`: the size, in entries. The device may refuse it when the queue is made.
+/// - `rcq_size`: the size, in entries, or 0 for none. One that the device cannot make fails when
+///   the CQ is made, with RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///
@@ -369,10 +383,16 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_rcq_size(
 
 /// Sets the size of a connection's send queue.
 ///
+/// It holds all that is posted but receives: reads, writes, atomic writes, sends, flushes. A place
+/// is free again when the completion of that operation, or of one posted after it, was taken out of
+/// the CQ. So with RPMA_F_COMPLETION_ON_ERROR alone the queue fills up for good: let at least one
+/// operation in every queue's length give a completion.
+///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `sq_size`: the size, in entries. The device may refuse it when the queue is made.
+/// - `sq_size`: the size, in entries. One that the device cannot make fails when the queue is made,
+///   with RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///
@@ -436,10 +456,14 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_sq_size(
 
 /// Sets the size of a connection's receive queue.
 ///
+/// It holds the receives that are posted and have not completed. A connection with a shared receive
+/// queue does not use it.
+///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rq_size`: the size, in entries. The device may refuse it when the queue is made.
+/// - `rq_size`: the size, in entries. One that the device cannot make fails when the queue is made,
+///   with RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///
@@ -502,6 +526,9 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_rq_size(
 }
 
 /// Makes connections receive from a shared receive queue.
+///
+/// Receives are then posted with rpma_srq_recv() and complete on the CQ of the queue,
+/// rpma_srq_get_rcq(), or on the connection's where the queue has none.
 ///
 /// # Parameters
 ///

@@ -23,7 +23,11 @@ pub struct ConnReq {
     conn: Conn,
 }
 
-/// Creates an outgoing connection request: finds the way to the other side and makes the queues.
+/// Creates an outgoing connection request.
+///
+/// Finds the way to the other side and makes the connection's queues. The other side hears of it
+/// when rpma_conn_req_connect() sends the request. Blocks until address and route are resolved, at
+/// most twice the timeout of the configuration.
 ///
 /// # Parameters
 ///
@@ -75,6 +79,9 @@ pub unsafe extern "C" fn rpma_conn_req_new(
 
 /// Deletes a connection request. An incoming one is rejected.
 ///
+/// The client's rpma_conn_next_event() gives RPMA_CONN_REJECTED then. An outgoing request was not
+/// sent yet, so nobody is told.
+///
 /// # Parameters
 ///
 /// - `req_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
@@ -103,10 +110,11 @@ pub unsafe extern "C" fn rpma_conn_req_delete(req_ptr: *mut *mut ConnReq) -> c_i
     unsafe { ffi::delete(req_ptr, |req| req.into_inner().conn.destroy()) }
 }
 
-/// Connects: sends an outgoing request, or accepts an incoming one.
+/// Sends an outgoing connection request, or accepts an incoming one.
 ///
-/// The connection is established when rpma_conn_next_event(3) says so. The request is consumed,
-/// also when this fails; an incoming one is rejected then.
+/// The connection is established when rpma_conn_next_event() says so; until then nothing may be
+/// posted to it but receives. The request is consumed, also when this fails; an incoming one is
+/// rejected then.
 ///
 /// # Parameters
 ///
@@ -156,6 +164,9 @@ pub unsafe extern "C" fn rpma_conn_req_connect(
 
 /// Posts a receive before the connection is there, for a message that comes right after it.
 ///
+/// A receive that is posted after rpma_conn_req_connect() may be later than the other side's first
+/// message. With a shared receive queue, use rpma_srq_recv().
+///
 /// # Parameters
 ///
 /// - `req`: the request.
@@ -195,14 +206,14 @@ pub unsafe extern "C" fn rpma_conn_req_recv(
     })
 }
 
-/// Gives the private data that came with an incoming request.
+/// Gets the private data that came with an incoming request.
 ///
 /// # Parameters
 ///
 /// - `req`: the request.
-/// - `pdata`: where pointer and length in bytes go: NULL and 0 if there are none. The data are
-///   valid as long as the request, or the connection that it becomes, is. They may be padded with
-///   zeros.
+/// - `pdata`: where pointer and length in bytes go: NULL and 0 if there are none, as for an
+///   outgoing request. The data are valid as long as the request, or the connection that it
+///   becomes, is. They may be padded with zeros.
 ///
 /// # Errors
 ///

@@ -20,11 +20,12 @@ pub struct Cq {
     channel: NonNull<ibv_comp_channel>,
 }
 
-/// Gives the file descriptor that becomes readable when a completion event arrives.
+/// Gets the file descriptor that becomes readable when a completion event arrives.
 ///
 /// It is the fd of the CQ's completion channel, be that shared or not. It may be polled and made
-/// non-blocking, and must not be closed. Before waiting for it, take what is there already: see
-/// rpma_cq_wait(3).
+/// non-blocking, and must not be closed. When it is readable, rpma_cq_wait() takes the event, or
+/// rpma_conn_wait() where the channel is shared. Before waiting for it, take out what is there
+/// already with rpma_cq_get_wc().
 ///
 /// # Parameters
 ///
@@ -60,8 +61,9 @@ pub unsafe extern "C" fn rpma_cq_get_fd(cq: *const Cq, fd: *mut c_int) -> c_int 
 /// Waits for a completion event and asks for the next one.
 ///
 /// An event tells that completions have arrived since the CQ was asked for one, not how many. So
-/// after an event call rpma_cq_get_wc(3) until it gives RPMA_E_NO_COMPLETION, and only then wait
-/// again: who waits while completions are left in the CQ may wait forever.
+/// after an event call rpma_cq_get_wc() until it gives RPMA_E_NO_COMPLETION, and only then wait
+/// again: who waits while completions are left in the CQ may wait forever. It may happen that an
+/// event comes and the completions were taken out before it.
 ///
 /// Events are acknowledged in batches; deleting the owner of the CQ acknowledges the rest.
 ///
@@ -95,12 +97,17 @@ pub unsafe extern "C" fn rpma_cq_wait(cq: *mut Cq) -> c_int {
 
 /// Takes completions out of a CQ.
 ///
+/// Never blocks. A completion says which operation it belongs to (wr_id, the op_context of the
+/// operation), how it ended (status, which ibv_wc_status_str(3) describes), and of which connection
+/// it was (qp_num). After the first one that failed, the connection is of no use any more, and all
+/// else that was posted completes with IBV_WC_WR_FLUSH_ERR.
+///
 /// # Parameters
 ///
 /// - `cq`: the CQ.
 /// - `num_entries`: how many completions to take at the most, 1 or more.
-/// - `wc`: room for that many. Where the status is not IBV_WC_SUCCESS, only wr_id, status, qp_num
-///   and vendor_err are valid.
+/// - `wc`: room for that many, as ibv_poll_cq(3) describes them. Where the status is not
+///   IBV_WC_SUCCESS, only wr_id, status, qp_num and vendor_err are valid.
 /// - `num_entries_got`: where the number of completions goes; may be NULL if `num_entries` is 1.
 ///
 /// # Errors

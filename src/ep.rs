@@ -22,10 +22,12 @@ pub struct Ep {
 
 /// Starts listening for connection requests.
 ///
+/// rpma_ep_next_conn_req() obtains them.
+///
 /// # Parameters
 ///
 /// - `peer`: the peer on whose device the connections will be.
-/// - `addr`: host name or address to listen at, of the peer's device.
+/// - `addr`: host name or address to listen at, one of the peer's device.
 /// - `port`: port number or service name.
 /// - `ep_ptr`: where the endpoint goes; shut it down with rpma_ep_shutdown().
 ///
@@ -96,7 +98,7 @@ pub unsafe extern "C" fn rpma_ep_shutdown(ep_ptr: *mut *mut Ep) -> c_int {
     unsafe { ffi::delete(ep_ptr, |ep| ep.into_inner().id.destroy()) }
 }
 
-/// Gives the file descriptor that becomes readable when a connection request arrives.
+/// Gets the file descriptor that becomes readable when a connection request arrives.
 ///
 /// It may be polled and made non-blocking, and must not be closed.
 ///

@@ -33,9 +33,11 @@ use crate::provider::verbs::{DeviceCaps, Mr, is_iwarp};
 #[allow(non_camel_case_types)]
 #[repr(C)]
 pub enum rpma_flush_type {
-    /// The data are in the persistence domain: they survive a power failure.
+    /// The data are in the persistence domain: they survive a power failure. The remote side has to
+    /// have declared direct write to PMem.
     RPMA_FLUSH_TYPE_PERSISTENT,
-    /// The data are visible to the remote side's processors.
+    /// The data are in the memory of the remote side, where its processors and other devices see
+    /// them. They need not survive a power failure.
     RPMA_FLUSH_TYPE_VISIBILITY,
 }
 
@@ -45,16 +47,20 @@ pub type rpma_flush_type_raw = c_int;
 
 /// Flushes a range of remote memory that was written before over the same connection.
 ///
-/// Once its completion arrives, all writes posted before it have reached the remote memory. By
-/// default this is a read of up to 8 bytes, so its completion has the opcode IBV_WC_RDMA_READ; the
-/// native operation is used on request (see librpma(7)) and completes with IBV_WC_FLUSH.
+/// Once its completion arrives, all that was written to the range by operations posted before it
+/// has got as far as the type of flush says. So writes that a flush follows need no completion of
+/// their own: RPMA_F_COMPLETION_ON_ERROR is enough for them.
+///
+/// By default this is a read of up to 8 bytes, which works with every remote side, and its
+/// completion has the opcode IBV_WC_RDMA_READ. The native operation is used on request, see
+/// librpma(7), and completes with IBV_WC_FLUSH.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
 /// - `dst`, `dst_offset`: remote region and offset into it, in bytes.
 /// - `len`: how many bytes to flush; no limit.
-/// - `type`: RPMA_FLUSH_TYPE_VISIBILITY or RPMA_FLUSH_TYPE_PERSISTENT.
+/// - `type`: how far the data have to get.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
 /// - `op_context`: comes back as the completion's wr_id.
 ///
@@ -62,9 +68,9 @@ pub type rpma_flush_type_raw = c_int;
 ///
 /// - RPMA_E_INVAL: `conn` or `dst` is NULL, `flags` is 0, `type` is unknown, or address, offset
 ///   and length together exceed 64 bits.
-/// - RPMA_E_NOSUPP: the region was not registered for this type of flush, or the flush is to be
-///   persistent and the peer configuration applied to the connection does not declare direct
-///   write to PMem.
+/// - RPMA_E_NOSUPP: the region was not registered for this type of flush; or the flush is to be
+///   persistent and no peer configuration that declares direct write to PMem was applied with
+///   rpma_conn_apply_remote_peer_cfg().
 /// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
 ///
 /// # Safety

@@ -83,19 +83,18 @@ type LogFunction = unsafe extern "C" fn(
 
 /// Sets one of the two logging thresholds.
 ///
-/// RPMA_LOG_THRESHOLD decides which messages reach the log function, RPMA_LOG_THRESHOLD_AUX which
-/// of those the default log function writes to stderr, too. A message passes a threshold when its
-/// level is not above it; RPMA_LOG_DISABLED lets nothing pass. The environment variables
-/// `RPMA_LOG` and `RPMA_LOG_STDERR` set the same thresholds when the library is loaded.
+/// A message passes a threshold when its level is not above it; RPMA_LOG_DISABLED lets nothing
+/// pass. The environment variables `RPMA_LOG` and `RPMA_LOG_STDERR` set the same thresholds when
+/// the library is loaded; what this function sets wins.
 ///
 /// # Parameters
 ///
-/// - `threshold`: RPMA_LOG_THRESHOLD or RPMA_LOG_THRESHOLD_AUX.
-/// - `level`: the new value, RPMA_LOG_DISABLED to RPMA_LOG_LEVEL_DEBUG.
+/// - `threshold`: which of the two.
+/// - `level`: the new value.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `threshold` or `level` is none of these.
+/// - RPMA_E_INVAL: `threshold` or `level` is none of those.
 ///
 /// # Safety
 ///
@@ -120,7 +119,7 @@ pub unsafe extern "C" fn rpma_log_set_threshold(
 ///
 /// # Parameters
 ///
-/// - `threshold`: RPMA_LOG_THRESHOLD or RPMA_LOG_THRESHOLD_AUX.
+/// - `threshold`: which of the two.
 /// - `level`: where the value goes.
 ///
 /// # Errors
@@ -153,17 +152,22 @@ pub unsafe extern "C" fn rpma_log_get_threshold(
 
 /// Sets the function that gets the log messages.
 ///
-/// The default one, restored by NULL (RPMA_LOG_USE_DEFAULT_FUNCTION), writes to stderr what passes
-/// RPMA_LOG_THRESHOLD_AUX, and everything to syslog(3) with the facility LOCAL7. A function that
-/// is replaced may still be running in another thread when this call returns.
+/// It gets those that pass RPMA_LOG_THRESHOLD. The default function writes to stderr those that
+/// pass RPMA_LOG_THRESHOLD_AUX, too, and all of them to syslog(3) with the facility LOCAL7.
+///
+/// Its parameters are the level of the message; file, line and function of the library's source
+/// that it comes from; and a printf(3) format with its arguments, which gives one line with a
+/// newline at its end. It may be called from several threads at once, must not call functions of
+/// this library but rpma_log_set_threshold(), rpma_log_get_threshold() and rpma_log_set_function(),
+/// and what it does to errno does not show.
 ///
 /// # Parameters
 ///
-/// - `log_function`: the function, or NULL for the default one.
+/// - `log_function`: the function, or NULL (RPMA_LOG_USE_DEFAULT_FUNCTION) for the default one.
 ///
 /// # Errors
 ///
-/// None; the return value is 0. A thread that logs meanwhile uses either function.
+/// None.
 ///
 /// # Safety
 ///
@@ -171,7 +175,8 @@ pub unsafe extern "C" fn rpma_log_get_threshold(
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// May be called from any thread at any time. A function that is replaced may still be running in
+/// another thread when this call returns.
 ///
 /// # Manual page
 ///

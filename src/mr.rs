@@ -14,21 +14,23 @@ use crate::provider::failed;
 use crate::provider::qp::Remote;
 use crate::provider::verbs::{DeviceCaps, Mr, is_iwarp};
 
-/// The region is read from afar: rpma_read()'s source, registered by the remote side.
+/// The region can be read from afar: it is what the remote side's rpma_read() reads.
 pub const RPMA_MR_USAGE_READ_SRC: c_int = 1 << 0;
 /// The region takes what rpma_read() brings.
 pub const RPMA_MR_USAGE_READ_DST: c_int = 1 << 1;
-/// The region holds what rpma_write() sends.
+/// The region holds what rpma_write() and rpma_write_with_imm() send. Memory that can only be read
+/// will do, if this and sending are all it is for.
 pub const RPMA_MR_USAGE_WRITE_SRC: c_int = 1 << 2;
-/// The region is written from afar: rpma_write()'s destination, registered by the remote side.
+/// The region can be written from afar: it is what the remote side's rpma_write(),
+/// rpma_write_with_imm() and rpma_atomic_write() write to.
 pub const RPMA_MR_USAGE_WRITE_DST: c_int = 1 << 3;
-/// The region may be flushed with RPMA_FLUSH_TYPE_VISIBILITY.
+/// The remote side may flush the region with RPMA_FLUSH_TYPE_VISIBILITY.
 pub const RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY: c_int = 1 << 4;
-/// The region may be flushed with RPMA_FLUSH_TYPE_PERSISTENT.
+/// The remote side may flush the region with RPMA_FLUSH_TYPE_PERSISTENT.
 pub const RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT: c_int = 1 << 5;
-/// The region holds what rpma_send() sends.
+/// The region holds what rpma_send() and rpma_send_with_imm() send.
 pub const RPMA_MR_USAGE_SEND: c_int = 1 << 6;
-/// The region takes what rpma_recv() receives.
+/// The region takes the messages for rpma_recv(), rpma_conn_req_recv() and rpma_srq_recv().
 pub const RPMA_MR_USAGE_RECV: c_int = 1 << 7;
 
 const USAGE_FLUSH: c_int =
@@ -51,15 +53,20 @@ pub struct MrRemote {
     usage: u8,
 }
 
-/// Registers memory.
+/// Registers memory, for the device to use in operations of this or of the other side.
 ///
-/// The memory stays the caller's, and must stay mapped until the region is deregistered.
+/// The memory stays the caller's, and has to stay mapped until the region is deregistered. It is
+/// locked into memory, which counts towards RLIMIT_MEMLOCK, unless the device takes it only with
+/// on-demand paging, as files on a DAX file system.
+///
+/// Any memory can be registered for any usage that it permits, so ordinary memory may stand in for
+/// persistent memory, flushes included.
 ///
 /// # Parameters
 ///
 /// - `peer`: the peer whose device is to use the memory.
 /// - `ptr`, `size`: the memory, and its size in bytes, at least 1.
-/// - `usage`: at least one of the RPMA_MR_USAGE_* bits.
+/// - `usage`: what the region is for: one or more of RPMA_MR_USAGE_*, and no more than needed.
 /// - `mr_ptr`: where the region goes; deregister it with rpma_mr_dereg().
 ///
 /// # Errors
@@ -102,6 +109,9 @@ pub unsafe extern "C" fn rpma_mr_reg(
 
 /// Deregisters memory.
 ///
+/// The memory itself stays as it is. The remote side can reach it no more: an operation that comes
+/// too late breaks its connection.
+///
 /// # Parameters
 ///
 /// - `mr_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
@@ -130,6 +140,9 @@ pub unsafe extern "C" fn rpma_mr_dereg(mr_ptr: *mut *mut MrLocal) -> c_int {
 }
 
 /// Writes the descriptor of a region, with which the remote side can reach it.
+///
+/// How it gets there is the program's affair: as private data of the connection, or as a message.
+/// The remote side makes a remote region of it with rpma_mr_remote_from_descriptor().
 ///
 /// The descriptor has 21 bytes, whatever the machine: address and length (8 bytes each) and key (4
 /// bytes), least significant byte first, and usage (1 byte).
@@ -165,6 +178,9 @@ pub unsafe extern "C" fn rpma_mr_get_descriptor(mr: *const MrLocal, desc: *mut c
 }
 
 /// Creates a remote region from a descriptor that the other side sent.
+///
+/// Operations name the remote memory by it. It is only a description, is not tied to a connection,
+/// and does not keep the memory registered at the other side.
 ///
 /// # Parameters
 ///
@@ -204,7 +220,7 @@ pub unsafe extern "C" fn rpma_mr_remote_from_descriptor(
     })
 }
 
-/// Gives the size of the descriptor of a region.
+/// Gets the size of the descriptor of a region.
 ///
 /// # Parameters
 ///
@@ -239,7 +255,7 @@ pub unsafe extern "C" fn rpma_mr_get_descriptor_size(
     })
 }
 
-/// Gives the address of a local region.
+/// Gets the address of a local region.
 ///
 /// # Parameters
 ///
@@ -271,7 +287,7 @@ pub unsafe extern "C" fn rpma_mr_get_ptr(mr: *const MrLocal, ptr: *mut *mut c_vo
     })
 }
 
-/// Gives the size of a local region.
+/// Gets the size of a local region.
 ///
 /// # Parameters
 ///
@@ -303,7 +319,7 @@ pub unsafe extern "C" fn rpma_mr_get_size(mr: *const MrLocal, size: *mut usize) 
     })
 }
 
-/// Gives the size of a remote region.
+/// Gets the size of a remote region.
 ///
 /// # Parameters
 ///
@@ -399,6 +415,8 @@ pub unsafe extern "C" fn rpma_mr_remote_delete(mr_ptr: *mut *mut MrRemote) -> c_
 }
 
 /// Advises the device about the use of a part of a region, usually to page it in beforehand.
+///
+/// Only of use for regions that are paged in on demand; devices refuse it for others.
 ///
 /// # Parameters
 ///

@@ -10,7 +10,8 @@ use crate::ffi;
 use crate::mr::{MrLocal, MrRemote};
 use crate::provider::qp::{Remote, Send};
 
-/// The operation gives a completion only if it fails.
+/// The operation gives a completion only if it fails. It keeps its place in the send queue until a
+/// later operation of the same connection has given one.
 pub const RPMA_F_COMPLETION_ON_ERROR: c_int = 1 << 0;
 /// The operation gives a completion in any case.
 pub const RPMA_F_COMPLETION_ALWAYS: c_int = 1 << 1 | RPMA_F_COMPLETION_ON_ERROR;
@@ -19,6 +20,9 @@ pub const RPMA_F_COMPLETION_ALWAYS: c_int = 1 << 1 | RPMA_F_COMPLETION_ON_ERROR;
 pub const RPMA_ATOMIC_WRITE_ALIGNMENT: c_int = 8;
 
 /// Reads remote memory into local memory.
+///
+/// The operation goes on after the call; the data are there when its completion arrives, with the
+/// opcode IBV_WC_RDMA_READ. It sees what earlier writes on the same connection wrote.
 ///
 /// # Parameters
 ///
@@ -69,8 +73,10 @@ pub unsafe extern "C" fn rpma_read(
 
 /// Writes local memory to remote memory.
 ///
-/// A completion means that the data have been taken over by the remote device; flush them with
-/// rpma_flush(3) to have them in memory or persistent.
+/// The operation goes on after the call, and completes with the opcode IBV_WC_RDMA_WRITE. The
+/// completion means that the local memory may be used again, and that the remote device has taken
+/// the data over; that they are in memory, or persistent, only a completed rpma_flush() says. The
+/// remote side is not told: see rpma_write_with_imm().
 ///
 /// # Parameters
 ///
@@ -121,6 +127,10 @@ pub unsafe extern "C" fn rpma_write(
 
 /// Writes local memory to remote memory and tells the remote side, which needs a receive for it.
 ///
+/// As rpma_write(), but it takes the remote side's next receive as well, whose completion has the
+/// opcode IBV_WC_RECV_RDMA_WITH_IMM, the number of bytes written, and the immediate data. The
+/// receive's own memory is not touched.
+///
 /// # Parameters
 ///
 /// - `conn`: the connection.
@@ -128,8 +138,9 @@ pub unsafe extern "C" fn rpma_write(
 /// - `src`, `src_offset`: local region and offset into it, in bytes.
 /// - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `imm`: immediate data for the remote side's completion, in host byte order; they are sent, and
-///   found in imm_data, in network byte order.
+/// - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
+///   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
+///   where wc_flags has IBV_WC_WITH_IMM.
 /// - `op_context`: comes back as the completion's wr_id.
 ///
 /// # Errors
@@ -173,9 +184,11 @@ pub unsafe extern "C" fn rpma_write_with_imm(
 
 /// Writes 8 bytes to remote memory atomically: a reader sees all of them or none.
 ///
-/// It takes place after every flush that was posted before it. By default it is a write of data
-/// that the work request carries, and completes with the opcode IBV_WC_RDMA_WRITE; the native
-/// operation is used on request (see librpma(7)).
+/// It takes place after every flush that was posted before it, so it can publish what was flushed.
+/// To be persistent it needs a flush after it.
+///
+/// By default it is a write of data that the work request carries, and completes with the opcode
+/// IBV_WC_RDMA_WRITE; the native operation is used on request, see librpma(7).
 ///
 /// # Parameters
 ///
@@ -225,6 +238,10 @@ pub unsafe extern "C" fn rpma_atomic_write(
 
 /// Sends a message, which takes the remote side's next receive.
 ///
+/// The operation goes on after the call, and completes with the opcode IBV_WC_SEND when the message
+/// is in the remote side's receive. Without a receive there it waits for one; a message that is
+/// longer than the receive breaks the connection.
+///
 /// # Parameters
 ///
 /// - `conn`: the connection.
@@ -270,14 +287,17 @@ pub unsafe extern "C" fn rpma_send(
 
 /// Sends a message with immediate data, which takes the remote side's next receive.
 ///
+/// As rpma_send(), with 4 bytes more that arrive in the completion of the receive itself.
+///
 /// # Parameters
 ///
 /// - `conn`: the connection.
 /// - `src`, `offset`, `len`: the message: part of a region, in bytes, up to 4 GiB - 1; NULL, 0 and
 ///   0 for a message without data.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `imm`: immediate data for the remote side's completion, in host byte order; they are sent, and
-///   found in imm_data, in network byte order.
+/// - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
+///   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
+///   where wc_flags has IBV_WC_WITH_IMM.
 /// - `op_context`: comes back as the completion's wr_id.
 ///
 /// # Errors
@@ -319,8 +339,9 @@ pub unsafe extern "C" fn rpma_send_with_imm(
 /// Posts a receive for a message of the remote side.
 ///
 /// Every message, and every write with immediate data, takes a receive, in the order of posting.
-/// Each receive gives a completion. On a connection with a shared receive queue use
-/// rpma_srq_recv(3).
+/// Each receive gives a completion, with the opcode IBV_WC_RECV, or IBV_WC_RECV_RDMA_WITH_IMM for a
+/// write. One for the first message has to be posted before the connection: rpma_conn_req_recv().
+/// On a connection with a shared receive queue use rpma_srq_recv().
 ///
 /// # Parameters
 ///

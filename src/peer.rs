@@ -23,9 +23,13 @@ pub struct Peer {
 
 /// Creates a peer on a device.
 ///
+/// A peer is the device together with a protection domain, in which the regions, shared receive
+/// queues and connections that are created with the peer work together. One for each device is
+/// enough.
+///
 /// # Parameters
 ///
-/// - `ibv_ctx`: an open device, from rpma_utils_get_ibv_context() for one; it has to stay open as
+/// - `ibv_ctx`: an open device, usually from rpma_utils_get_ibv_context(); it has to stay open as
 ///   long as the peer.
 /// - `peer_ptr`: where the peer goes; delete it with rpma_peer_delete().
 ///
@@ -64,9 +68,9 @@ pub unsafe extern "C" fn rpma_peer_new(
 
 /// Deletes a peer.
 ///
-/// Delete what was created with it first: connections, requests, regions, shared receive queues.
-/// If something is left, the device refuses and the protection domain is lost; what is left keeps
-/// working.
+/// Before it, delete what was created with it: connections, requests, regions, shared receive
+/// queues and endpoints. If something is left, the device refuses and the protection domain is
+/// lost; what is left keeps working.
 ///
 /// # Parameters
 ///

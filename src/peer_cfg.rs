@@ -20,6 +20,11 @@ const DESCRIPTOR_SIZE: usize = 1;
 
 /// Creates a peer configuration, without direct write to PMem.
 ///
+/// The side that offers memory says with it what its machine does with written data, and sends the
+/// descriptor, of rpma_peer_cfg_get_descriptor(), to the other side; that one makes a configuration
+/// of the descriptor with rpma_peer_cfg_from_descriptor() and applies it with
+/// rpma_conn_apply_remote_peer_cfg().
+///
 /// # Parameters
 ///
 /// - `pcfg_ptr`: where the configuration goes; delete it with rpma_peer_cfg_delete().
@@ -79,9 +84,12 @@ pub unsafe extern "C" fn rpma_peer_cfg_delete(pcfg_ptr: *mut *mut PeerCfg) -> c_
 
 /// Declares whether direct write to PMem is possible.
 ///
-/// Declare it only where data that the device has put into memory are in the persistence domain:
-/// on Intel platforms, with Data Direct I/O turned off or with caches that are flushed on power
-/// failure. rpma_flush(3) with RPMA_FLUSH_TYPE_PERSISTENT relies on it.
+/// It is a statement about the machine that has the memory, which the library cannot verify: that
+/// data which the RDMA device has put into persistent memory are in the persistence domain, with no
+/// volatile cache between. On Intel platforms that is so with Data Direct I/O turned off for the
+/// device, or with caches that are flushed on power failure (eADR). Where it is declared and not
+/// so, a flush with RPMA_FLUSH_TYPE_PERSISTENT completes, and a power failure loses the data all
+/// the same.
 ///
 /// # Parameters
 ///
@@ -153,6 +161,9 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_direct_write_to_pmem(
 
 /// Writes the descriptor of a peer configuration, to be sent to the other side.
 ///
+/// How it gets there is the program's affair: usually as private data of the connection, next to
+/// the descriptors of regions.
+///
 /// # Parameters
 ///
 /// - `pcfg`: the configuration.
@@ -187,7 +198,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_descriptor(
     })
 }
 
-/// Gives the size of the descriptor of a peer configuration.
+/// Gets the size of the descriptor of a peer configuration.
 ///
 /// # Parameters
 ///

@@ -25,7 +25,8 @@ pub struct Srq {
 
 /// Creates a shared receive queue.
 ///
-/// Connections use it when their configuration names it: rpma_conn_cfg_set_srq(3).
+/// Connections use it when their configuration names it: rpma_conn_cfg_set_srq(). Many connections
+/// can then live on few receives, which are posted with rpma_srq_recv().
 ///
 /// # Parameters
 ///
@@ -102,7 +103,8 @@ pub unsafe extern "C" fn rpma_srq_delete(srq_ptr: *mut *mut Srq) -> c_int {
 
 /// Posts a receive to a shared receive queue.
 ///
-/// The first message that arrives on any of the connections goes there.
+/// The next message that arrives on any of the connections goes there; qp_num of the completion
+/// tells on which, see rpma_conn_get_qp_num().
 ///
 /// # Parameters
 ///
@@ -146,7 +148,7 @@ pub unsafe extern "C" fn rpma_srq_recv(
     })
 }
 
-/// Gives the CQ that belongs to a shared receive queue.
+/// Gets the CQ that belongs to a shared receive queue.
 ///
 /// # Parameters
 ///

@@ -15,7 +15,8 @@ pub struct SrqCfg {
 
 /// Creates a configuration of shared receive queues with the default values.
 ///
-/// The defaults: a receive queue of 20 and a CQ of 20.
+/// The defaults: a receive queue of 20 entries and a CQ of its own of 20 entries. rpma_srq_new()
+/// reads the configuration; changing it later changes nothing for queues that exist.
 ///
 /// # Parameters
 ///
@@ -79,7 +80,8 @@ pub unsafe extern "C" fn rpma_srq_cfg_delete(cfg_ptr: *mut *mut SrqCfg) -> c_int
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rq_size`: the size, in entries. The device may refuse it when the queue is made.
+/// - `rq_size`: the size, in entries. One that the device cannot make fails in rpma_srq_new(), with
+///   RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///
@@ -145,7 +147,8 @@ pub unsafe extern "C" fn rpma_srq_cfg_get_rq_size(cfg: *const SrqCfg, rq_size: *
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rcq_size`: the size, in entries; 0 for no CQ of its own.
+/// - `rcq_size`: the size, in entries; 0 for no CQ of its own. One that the device cannot make
+///   fails in rpma_srq_new(), with RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///

@@ -37,16 +37,16 @@ pub type rpma_util_ibv_context_type_raw = c_int;
 
 /// Finds the RDMA device for an address.
 ///
-/// RPMA_UTIL_IBV_CONTEXT_LOCAL finds the device that has `addr`, for a server;
-/// RPMA_UTIL_IBV_CONTEXT_REMOTE finds the device through which `addr` can be reached, for a
-/// client. The device belongs to librdmacm and is not closed.
+/// A server looks for the device that has the address it will listen at; a client looks for the
+/// device through which it will reach the server's address. The device belongs to librdmacm, which
+/// keeps it open until the process ends: do not close it.
 ///
 /// # Parameters
 ///
 /// - `addr`: host name or address, IPv4 or IPv6, a link-local one with its scope
 ///   (`fe80::1%eth0`).
 /// - `type`: which device to look for.
-/// - `ibv_ctx_ptr`: where the device goes.
+/// - `ibv_ctx_ptr`: where the device goes; the input of rpma_peer_new().
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn rpma_utils_get_ibv_context(
 
 /// Tells whether a device can register memory that is paged in on demand.
 ///
-/// That is what registering a file on a DAX file system needs.
+/// Registering a file on a DAX file system needs that. A device DAX and ordinary memory do not.
 ///
 /// # Parameters
 ///
@@ -123,15 +123,15 @@ pub unsafe extern "C" fn rpma_utils_ibv_context_is_odp_capable(
     })
 }
 
-/// Gives the text of a connection event.
+/// Gets the text of a connection event.
 ///
 /// # Parameters
 ///
-/// - `conn_event`: the event; any number.
+/// - `conn_event`: the event, as rpma_conn_next_event() gives it; any other number has a text, too.
 ///
 /// # Errors
 ///
-/// None. An unknown event has a text, too.
+/// None.
 ///
 /// # Safety
 ///
@@ -151,15 +151,16 @@ pub unsafe extern "C" fn rpma_utils_conn_event_2str(
     event_text(conn_event).as_ptr()
 }
 
-/// Gives the text of a return code.
+/// Gets the text of a return code.
 ///
 /// # Parameters
 ///
-/// - `ret`: what a function of this library returned; any number.
+/// - `ret`: what a function of this library returned: 0 or one of RPMA_E_* for a text of its own;
+///   any other number has a text, too.
 ///
 /// # Errors
 ///
-/// None. An unknown code has a text, too.
+/// None.
 ///
 /// # Safety
 ///

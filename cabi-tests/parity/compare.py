@@ -12,7 +12,8 @@ row of the table names it, and a row that no longer names any fails:
 
 separated by tabs; PROGRAM is one NAME or several with | between, in each of
 which the difference has to happen; SIDE is - (the reference has the line) or + (the library
-has it); in UNIT and LINE a * stands for any text and a | between choices.
+has it). In UNIT and LINE a * stands for any text and a | between choices; in UNIT braces hold
+choices inside a name, and @NAME stands for the choices that a line "@NAME = CHOICES" defines.
 """
 import difflib
 import os
@@ -27,12 +28,22 @@ def glob(pattern):
     return re.compile("(?:" + "|".join(choices) + r")\Z")
 
 
+def expand(unit, groups):
+    """The choices without braces that a UNIT stands for."""
+    unit = re.sub(r"@(\w+)", lambda name: "{" + groups[name[1]] + "}", unit)
+    before, brace, rest = unit.partition("{")
+    if not brace:
+        return unit
+    choices, _, after = rest.partition("}")
+    return "|".join(expand(before + choice + after, groups) for choice in choices.split("|"))
+
+
 class Row:
-    def __init__(self, number, text):
+    def __init__(self, number, text, groups):
         self.number = number
         self.text = text
         self.id, self.program, unit, self.side, line = text.split("\t")
-        self.unit = glob(unit)
+        self.unit = glob(expand(unit, groups))
         self.line = glob(line)
         self.used = 0
 
@@ -43,11 +54,15 @@ class Row:
 
 def read_table(path, program):
     rows = []
+    groups = {}
     with open(path, encoding="utf-8") as table:
         for number, text in enumerate(table, 1):
             text = text.rstrip("\n")
-            if text and not text.startswith("#"):
-                row = Row(number, text)
+            if text.startswith("@"):
+                name, _, choices = text[1:].partition(" = ")
+                groups[name] = choices
+            elif text and not text.startswith("#"):
+                row = Row(number, text, groups)
                 if program in row.program.split("|"):
                     rows.append(row)
     return rows
