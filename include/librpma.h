@@ -27,7 +27,7 @@ struct rpma_conn_req;
 #define RPMA_DEFAULT_TIMEOUT_MS 1000
 
 /**
- * The region is read from afar: rpma_read()'s source, registered by the remote side.
+ * The region can be read from afar: it is what the remote side's rpma_read() reads.
  */
 #define RPMA_MR_USAGE_READ_SRC (1 << 0)
 
@@ -37,32 +37,34 @@ struct rpma_conn_req;
 #define RPMA_MR_USAGE_READ_DST (1 << 1)
 
 /**
- * The region holds what rpma_write() sends.
+ * The region holds what rpma_write() and rpma_write_with_imm() send. Memory that can only be read
+ * will do, if this and sending are all it is for.
  */
 #define RPMA_MR_USAGE_WRITE_SRC (1 << 2)
 
 /**
- * The region is written from afar: rpma_write()'s destination, registered by the remote side.
+ * The region can be written from afar: it is what the remote side's rpma_write(),
+ * rpma_write_with_imm() and rpma_atomic_write() write to.
  */
 #define RPMA_MR_USAGE_WRITE_DST (1 << 3)
 
 /**
- * The region may be flushed with RPMA_FLUSH_TYPE_VISIBILITY.
+ * The remote side may flush the region with RPMA_FLUSH_TYPE_VISIBILITY.
  */
 #define RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY (1 << 4)
 
 /**
- * The region may be flushed with RPMA_FLUSH_TYPE_PERSISTENT.
+ * The remote side may flush the region with RPMA_FLUSH_TYPE_PERSISTENT.
  */
 #define RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT (1 << 5)
 
 /**
- * The region holds what rpma_send() sends.
+ * The region holds what rpma_send() and rpma_send_with_imm() send.
  */
 #define RPMA_MR_USAGE_SEND (1 << 6)
 
 /**
- * The region takes what rpma_recv() receives.
+ * The region takes the messages for rpma_recv(), rpma_conn_req_recv() and rpma_srq_recv().
  */
 #define RPMA_MR_USAGE_RECV (1 << 7)
 
@@ -72,7 +74,8 @@ struct rpma_conn_req;
 #define RPMA_W_WAIT_FOR_COMPLETION 1
 
 /**
- * The operation gives a completion only if it fails.
+ * The operation gives a completion only if it fails. It keeps its place in the send queue until a
+ * later operation of the same connection has given one.
  */
 #define RPMA_F_COMPLETION_ON_ERROR (1 << 0)
 
@@ -141,15 +144,15 @@ struct rpma_conn_req;
  */
 enum rpma_conn_event {
     /**
-     * Nothing that this library knows.
+     * An event that says nothing about the connection.
      */
     RPMA_CONN_UNDEFINED = -1,
     /**
-     * The connection is established.
+     * The connection is established: operations may be posted.
      */
     RPMA_CONN_ESTABLISHED,
     /**
-     * The connection is closed. This may be told twice.
+     * The connection is closed, by either side. This may be told twice.
      */
     RPMA_CONN_CLOSED,
     /**
@@ -157,7 +160,7 @@ enum rpma_conn_event {
      */
     RPMA_CONN_LOST,
     /**
-     * The other side rejected the request.
+     * The other side rejected the request, or nobody listens there.
      */
     RPMA_CONN_REJECTED,
     /**
@@ -171,11 +174,13 @@ enum rpma_conn_event {
  */
 enum rpma_flush_type {
     /**
-     * The data are in the persistence domain: they survive a power failure.
+     * The data are in the persistence domain: they survive a power failure. The remote side has to
+     * have declared direct write to PMem.
      */
     RPMA_FLUSH_TYPE_PERSISTENT,
     /**
-     * The data are visible to the remote side's processors.
+     * The data are in the memory of the remote side, where its processors and other devices see
+     * them. They need not survive a power failure.
      */
     RPMA_FLUSH_TYPE_VISIBILITY,
 };
@@ -335,16 +340,16 @@ extern "C" {
 /**
  * Finds the RDMA device for an address.
  *
- * RPMA_UTIL_IBV_CONTEXT_LOCAL finds the device that has `addr`, for a server;
- * RPMA_UTIL_IBV_CONTEXT_REMOTE finds the device through which `addr` can be reached, for a
- * client. The device belongs to librdmacm and is not closed.
+ * A server looks for the device that has the address it will listen at; a client looks for the
+ * device through which it will reach the server's address. The device belongs to librdmacm, which
+ * keeps it open until the process ends: do not close it.
  *
  * # Parameters
  *
  * - `addr`: host name or address, IPv4 or IPv6, a link-local one with its scope
  *   (`fe80::1%eth0`).
  * - `type`: which device to look for.
- * - `ibv_ctx_ptr`: where the device goes.
+ * - `ibv_ctx_ptr`: where the device goes; the input of rpma_peer_new().
  *
  * # Errors
  *
@@ -371,7 +376,7 @@ int rpma_utils_get_ibv_context(const char *addr,
 /**
  * Tells whether a device can register memory that is paged in on demand.
  *
- * That is what registering a file on a DAX file system needs.
+ * Registering a file on a DAX file system needs that. A device DAX and ordinary memory do not.
  *
  * # Parameters
  *
@@ -399,15 +404,15 @@ int rpma_utils_get_ibv_context(const char *addr,
 int rpma_utils_ibv_context_is_odp_capable(struct ibv_context *ibv_ctx, int *is_odp_capable);
 
 /**
- * Gives the text of a connection event.
+ * Gets the text of a connection event.
  *
  * # Parameters
  *
- * - `conn_event`: the event; any number.
+ * - `conn_event`: the event, as rpma_conn_next_event() gives it; any other number has a text, too.
  *
  * # Errors
  *
- * None. An unknown event has a text, too.
+ * None.
  *
  * # Safety
  *
@@ -424,15 +429,16 @@ int rpma_utils_ibv_context_is_odp_capable(struct ibv_context *ibv_ctx, int *is_o
 const char *rpma_utils_conn_event_2str(enum rpma_conn_event conn_event);
 
 /**
- * Gives the text of a return code.
+ * Gets the text of a return code.
  *
  * # Parameters
  *
- * - `ret`: what a function of this library returned; any number.
+ * - `ret`: what a function of this library returned: 0 or one of RPMA_E_* for a text of its own;
+ *   any other number has a text, too.
  *
  * # Errors
  *
- * None. An unknown code has a text, too.
+ * None.
  *
  * # Safety
  *
@@ -450,6 +456,11 @@ const char *rpma_err_2str(int ret);
 
 /**
  * Creates a peer configuration, without direct write to PMem.
+ *
+ * The side that offers memory says with it what its machine does with written data, and sends the
+ * descriptor, of rpma_peer_cfg_get_descriptor(), to the other side; that one makes a configuration
+ * of the descriptor with rpma_peer_cfg_from_descriptor() and applies it with
+ * rpma_conn_apply_remote_peer_cfg().
  *
  * # Parameters
  *
@@ -502,9 +513,12 @@ int rpma_peer_cfg_delete(struct rpma_peer_cfg **pcfg_ptr);
 /**
  * Declares whether direct write to PMem is possible.
  *
- * Declare it only where data that the device has put into memory are in the persistence domain:
- * on Intel platforms, with Data Direct I/O turned off or with caches that are flushed on power
- * failure. rpma_flush(3) with RPMA_FLUSH_TYPE_PERSISTENT relies on it.
+ * It is a statement about the machine that has the memory, which the library cannot verify: that
+ * data which the RDMA device has put into persistent memory are in the persistence domain, with no
+ * volatile cache between. On Intel platforms that is so with Data Direct I/O turned off for the
+ * device, or with caches that are flushed on power failure (eADR). Where it is declared and not
+ * so, a flush with RPMA_FLUSH_TYPE_PERSISTENT completes, and a power failure loses the data all
+ * the same.
  *
  * # Parameters
  *
@@ -558,6 +572,9 @@ int rpma_peer_cfg_get_direct_write_to_pmem(const struct rpma_peer_cfg *pcfg, boo
 /**
  * Writes the descriptor of a peer configuration, to be sent to the other side.
  *
+ * How it gets there is the program's affair: usually as private data of the connection, next to
+ * the descriptors of regions.
+ *
  * # Parameters
  *
  * - `pcfg`: the configuration.
@@ -582,7 +599,7 @@ int rpma_peer_cfg_get_direct_write_to_pmem(const struct rpma_peer_cfg *pcfg, boo
 int rpma_peer_cfg_get_descriptor(const struct rpma_peer_cfg *pcfg, void *desc);
 
 /**
- * Gives the size of the descriptor of a peer configuration.
+ * Gets the size of the descriptor of a peer configuration.
  *
  * # Parameters
  *
@@ -640,9 +657,13 @@ int rpma_peer_cfg_from_descriptor(const void *desc,
 /**
  * Creates a peer on a device.
  *
+ * A peer is the device together with a protection domain, in which the regions, shared receive
+ * queues and connections that are created with the peer work together. One for each device is
+ * enough.
+ *
  * # Parameters
  *
- * - `ibv_ctx`: an open device, from rpma_utils_get_ibv_context() for one; it has to stay open as
+ * - `ibv_ctx`: an open device, usually from rpma_utils_get_ibv_context(); it has to stay open as
  *   long as the peer.
  * - `peer_ptr`: where the peer goes; delete it with rpma_peer_delete().
  *
@@ -670,9 +691,9 @@ int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr);
 /**
  * Deletes a peer.
  *
- * Delete what was created with it first: connections, requests, regions, shared receive queues.
- * If something is left, the device refuses and the protection domain is lost; what is left keeps
- * working.
+ * Before it, shut down its endpoints and delete what was created with it: connections, requests,
+ * regions, shared receive queues. If one of these is left, the device refuses and the protection
+ * domain is lost; what is left keeps working.
  *
  * # Parameters
  *
@@ -699,15 +720,20 @@ int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr);
 int rpma_peer_delete(struct rpma_peer **peer_ptr);
 
 /**
- * Registers memory.
+ * Registers memory, for the device to use in operations of this or of the other side.
  *
- * The memory stays the caller's, and must stay mapped until the region is deregistered.
+ * The memory stays the caller's, and has to stay mapped until the region is deregistered. It is
+ * locked into memory, which counts towards RLIMIT_MEMLOCK, unless the device takes it only with
+ * on-demand paging, as files on a DAX file system.
+ *
+ * Any memory can be registered for any usage that it permits, so ordinary memory may stand in for
+ * persistent memory, flushes included.
  *
  * # Parameters
  *
  * - `peer`: the peer whose device is to use the memory.
  * - `ptr`, `size`: the memory, and its size in bytes, at least 1.
- * - `usage`: at least one of the RPMA_MR_USAGE_* bits.
+ * - `usage`: what the region is for: one or more of RPMA_MR_USAGE_*, and no more than needed.
  * - `mr_ptr`: where the region goes; deregister it with rpma_mr_dereg().
  *
  * # Errors
@@ -740,6 +766,9 @@ int rpma_mr_reg(struct rpma_peer *peer,
 /**
  * Deregisters memory.
  *
+ * The memory itself stays as it is. The remote side can reach it no more: an operation that comes
+ * too late breaks its connection.
+ *
  * # Parameters
  *
  * - `mr_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
@@ -766,6 +795,9 @@ int rpma_mr_dereg(struct rpma_mr_local **mr_ptr);
 
 /**
  * Writes the descriptor of a region, with which the remote side can reach it.
+ *
+ * How it gets there is the program's affair: as private data of the connection, or as a message.
+ * The remote side makes a remote region of it with rpma_mr_remote_from_descriptor().
  *
  * The descriptor has 21 bytes, whatever the machine: address and length (8 bytes each) and key (4
  * bytes), least significant byte first, and usage (1 byte).
@@ -796,6 +828,9 @@ int rpma_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc);
 /**
  * Creates a remote region from a descriptor that the other side sent.
  *
+ * Operations name the remote memory by it. It is only a description, is not tied to a connection,
+ * and does not keep the memory registered at the other side.
+ *
  * # Parameters
  *
  * - `desc`: the descriptor. A longer one is fine; what follows is not read.
@@ -825,7 +860,7 @@ int rpma_mr_remote_from_descriptor(const void *desc,
                                    struct rpma_mr_remote **mr_ptr);
 
 /**
- * Gives the size of the descriptor of a region.
+ * Gets the size of the descriptor of a region.
  *
  * # Parameters
  *
@@ -851,7 +886,7 @@ int rpma_mr_remote_from_descriptor(const void *desc,
 int rpma_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_size);
 
 /**
- * Gives the address of a local region.
+ * Gets the address of a local region.
  *
  * # Parameters
  *
@@ -877,7 +912,7 @@ int rpma_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_siz
 int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
 
 /**
- * Gives the size of a local region.
+ * Gets the size of a local region.
  *
  * # Parameters
  *
@@ -903,7 +938,7 @@ int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
 int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size);
 
 /**
- * Gives the size of a remote region.
+ * Gets the size of a remote region.
  *
  * # Parameters
  *
@@ -983,6 +1018,8 @@ int rpma_mr_remote_delete(struct rpma_mr_remote **mr_ptr);
 /**
  * Advises the device about the use of a part of a region, usually to page it in beforehand.
  *
+ * Only of use for regions that are paged in on demand; devices may refuse it for others.
+ *
  * # Parameters
  *
  * - `mr`: the region.
@@ -1014,8 +1051,12 @@ int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advi
 /**
  * Creates a configuration of connections with the default values.
  *
- * The defaults: a timeout of 1000 ms, a CQ of 10, no CQ of its own for receives, a send queue of 10, a
- * receive queue of 10, completion channels not shared, no shared receive queue.
+ * The defaults: a timeout of RPMA_DEFAULT_TIMEOUT_MS (1000 ms), a CQ of 10 entries, no CQ of its
+ * own for receives, a send queue and a receive queue of 10 entries each, completion channels not
+ * shared, no shared receive queue.
+ *
+ * rpma_conn_req_new() and rpma_ep_next_conn_req() read the configuration; changing it later
+ * changes nothing for requests and connections that exist.
  *
  * # Parameters
  *
@@ -1067,6 +1108,10 @@ int rpma_conn_cfg_delete(struct rpma_conn_cfg **cfg_ptr);
 
 /**
  * Sets how long resolving an address and resolving a route may take, each.
+ *
+ * It applies to outgoing requests, in rpma_conn_req_new(). Waiting for the other side's answer is
+ * not limited by it: that ends when rpma_conn_next_event() tells of the answer, or of
+ * RPMA_CONN_UNREACHABLE.
  *
  * # Parameters
  *
@@ -1120,13 +1165,16 @@ int rpma_conn_cfg_get_timeout(const struct rpma_conn_cfg *cfg, int *timeout_ms);
 /**
  * Sets the size of a connection's CQ.
  *
- * A CQ has to hold the completions of everything that is posted and not yet polled: it overruns
- * otherwise, and the connection breaks.
+ * A CQ has to hold the completions of everything that is posted and not yet taken out with
+ * rpma_cq_get_wc(): it overruns otherwise, and the connection breaks. Without a CQ for receives,
+ * that includes the receives. An operation that fails completes whatever its flags, so the sum of
+ * the queue sizes is always enough.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `cq_size`: the size, in entries. The device may refuse it when the CQ is made.
+ * - `cq_size`: the size, in entries; the device makes it at least that large. One that the device
+ *   cannot make, 0 for one, fails when the CQ is made, with RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -1175,13 +1223,15 @@ int rpma_conn_cfg_get_compl_channel(const struct rpma_conn_cfg *cfg, bool *share
 /**
  * Sets whether a connection's CQs share one completion channel.
  *
- * A shared channel cannot be had together with a shared receive queue that has a CQ of its own.
+ * With a shared channel one thread can wait for sends and receives together. It cannot be had
+ * together with a shared receive queue that has a CQ of its own: making the request fails with
+ * RPMA_E_INVAL then.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `shared`: true: both CQs share a channel, and rpma_conn_wait() waits for either; false: each has
- *   its own, and rpma_cq_wait() waits for one.
+ * - `shared`: true: both CQs share a channel, and rpma_conn_wait() waits for either; false: each
+ *   has its own, and rpma_cq_wait() waits for one.
  *
  * # Errors
  *
@@ -1199,8 +1249,7 @@ int rpma_conn_cfg_get_compl_channel(const struct rpma_conn_cfg *cfg, bool *share
  *
  * rpma_conn_cfg_set_compl_channel(3)
  */
-int rpma_conn_cfg_set_compl_channel(struct rpma_conn_cfg *cfg,
-                                    bool shared);
+int rpma_conn_cfg_set_compl_channel(struct rpma_conn_cfg *cfg, bool shared);
 
 /**
  * Gets the size of a connection's CQ.
@@ -1231,13 +1280,14 @@ int rpma_conn_cfg_get_cq_size(const struct rpma_conn_cfg *cfg, uint32_t *cq_size
 /**
  * Sets the size of a connection's CQ for receives.
  *
- * With 0, the default, receives complete on the connection's one CQ. A shared receive queue with a CQ
- * of its own makes this setting void.
+ * With 0, the default, receives complete on the connection's one CQ. A shared receive queue with a
+ * CQ of its own makes this setting void.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rcq_size`: the size, in entries. The device may refuse it when the queue is made.
+ * - `rcq_size`: the size, in entries, or 0 for none. One that the device cannot make fails when
+ *   the CQ is made, with RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -1255,8 +1305,7 @@ int rpma_conn_cfg_get_cq_size(const struct rpma_conn_cfg *cfg, uint32_t *cq_size
  *
  * rpma_conn_cfg_set_rcq_size(3)
  */
-int rpma_conn_cfg_set_rcq_size(struct rpma_conn_cfg *cfg,
-                               uint32_t rcq_size);
+int rpma_conn_cfg_set_rcq_size(struct rpma_conn_cfg *cfg, uint32_t rcq_size);
 
 /**
  * Gets the size of a connection's CQ for receives.
@@ -1287,10 +1336,16 @@ int rpma_conn_cfg_get_rcq_size(const struct rpma_conn_cfg *cfg, uint32_t *rcq_si
 /**
  * Sets the size of a connection's send queue.
  *
+ * It holds all that is posted but receives: reads, writes, atomic writes, sends, flushes. A place
+ * is free again when the completion of that operation, or of one posted after it, was taken out of
+ * the CQ. So with RPMA_F_COMPLETION_ON_ERROR alone the queue fills up for good: let at least one
+ * operation in every queue's length give a completion.
+ *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `sq_size`: the size, in entries. The device may refuse it when the queue is made.
+ * - `sq_size`: the size, in entries. One that the device cannot make fails when the queue is made,
+ *   with RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -1339,10 +1394,14 @@ int rpma_conn_cfg_get_sq_size(const struct rpma_conn_cfg *cfg, uint32_t *sq_size
 /**
  * Sets the size of a connection's receive queue.
  *
+ * It holds the receives that are posted and have not completed. A connection with a shared receive
+ * queue does not use it.
+ *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rq_size`: the size, in entries. The device may refuse it when the queue is made.
+ * - `rq_size`: the size, in entries. One that the device cannot make fails when the queue is made,
+ *   with RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -1390,6 +1449,9 @@ int rpma_conn_cfg_get_rq_size(const struct rpma_conn_cfg *cfg, uint32_t *rq_size
 
 /**
  * Makes connections receive from a shared receive queue.
+ *
+ * Receives are then posted with rpma_srq_recv() and complete on the CQ of the queue,
+ * rpma_srq_get_rcq(), or on the connection's where the queue has none.
  *
  * # Parameters
  *
@@ -1441,7 +1503,11 @@ int rpma_conn_cfg_set_srq(struct rpma_conn_cfg *cfg, struct rpma_srq *srq);
 int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq_ptr);
 
 /**
- * Creates an outgoing connection request: finds the way to the other side and makes the queues.
+ * Creates an outgoing connection request.
+ *
+ * Finds the way to the other side and makes the connection's queues. The other side hears of it
+ * when rpma_conn_req_connect() sends the request. Blocks until address and route are resolved,
+ * which takes at most twice the timeout of the configuration, besides the lookup of a host name.
  *
  * # Parameters
  *
@@ -1481,6 +1547,9 @@ int rpma_conn_req_new(struct rpma_peer *peer,
 /**
  * Deletes a connection request. An incoming one is rejected.
  *
+ * The client's rpma_conn_next_event() gives RPMA_CONN_REJECTED then. An outgoing request was not
+ * sent yet, so nobody is told.
+ *
  * # Parameters
  *
  * - `req_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
@@ -1507,10 +1576,11 @@ int rpma_conn_req_new(struct rpma_peer *peer,
 int rpma_conn_req_delete(struct rpma_conn_req **req_ptr);
 
 /**
- * Connects: sends an outgoing request, or accepts an incoming one.
+ * Sends an outgoing connection request, or accepts an incoming one.
  *
- * The connection is established when rpma_conn_next_event(3) says so. The request is consumed,
- * also when this fails; an incoming one is rejected then.
+ * The connection is established when rpma_conn_next_event() says so; until then nothing may be
+ * posted to it but receives. The request is consumed, also when this fails; an incoming one is
+ * rejected then.
  *
  * # Parameters
  *
@@ -1547,6 +1617,9 @@ int rpma_conn_req_connect(struct rpma_conn_req **req_ptr,
 /**
  * Posts a receive before the connection is there, for a message that comes right after it.
  *
+ * A receive that is posted after rpma_conn_req_connect() may be later than the other side's first
+ * message. With a shared receive queue, use rpma_srq_recv().
+ *
  * # Parameters
  *
  * - `req`: the request.
@@ -1579,14 +1652,14 @@ int rpma_conn_req_recv(struct rpma_conn_req *req,
                        const void *op_context);
 
 /**
- * Gives the private data that came with an incoming request.
+ * Gets the private data that came with an incoming request.
  *
  * # Parameters
  *
  * - `req`: the request.
- * - `pdata`: where pointer and length in bytes go: NULL and 0 if there are none. The data are
- *   valid as long as the request, or the connection that it becomes, is. They may be padded with
- *   zeros.
+ * - `pdata`: where pointer and length in bytes go: NULL and 0 if there are none, as for an
+ *   outgoing request. The data are valid as long as the request, or the connection that it
+ *   becomes, is. They may be padded with zeros.
  *
  * # Errors
  *
@@ -1608,7 +1681,7 @@ int rpma_conn_req_get_private_data(const struct rpma_conn_req *req,
                                    struct rpma_conn_private_data *pdata);
 
 /**
- * Gives the file descriptor that becomes readable when a connection event arrives.
+ * Gets the file descriptor that becomes readable when a connection event arrives.
  *
  * It may be polled and made non-blocking, and must not be closed.
  *
@@ -1638,7 +1711,7 @@ int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd);
 /**
  * Obtains the next event of a connection.
  *
- * Blocks until there is one, unless the connection's event fd is non-blocking. After
+ * Blocks until there is one, unless the fd of rpma_conn_get_event_fd() is non-blocking. After
  * RPMA_CONN_CLOSED another one may follow when the provider has done with the connection.
  *
  * # Parameters
@@ -1669,7 +1742,7 @@ int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd);
 int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event);
 
 /**
- * Gives the private data that the other side sent with its request or its acceptance.
+ * Gets the private data that the other side sent with its request or its acceptance.
  *
  * On the side that connected, they are there after RPMA_CONN_ESTABLISHED. They may arrive padded
  * with zeros.
@@ -1701,7 +1774,7 @@ int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_pr
 /**
  * Tells a connection what the other side's configuration promises.
  *
- * Without it, persistent flushes are refused.
+ * Without it, flushes with RPMA_FLUSH_TYPE_PERSISTENT are refused.
  *
  * # Parameters
  *
@@ -1727,7 +1800,10 @@ int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_pr
 int rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct rpma_peer_cfg *pcfg);
 
 /**
- * Gives the number of a connection's QP, which completions carry as qp_num.
+ * Gets the number of a connection's QP.
+ *
+ * Completions carry it as qp_num, so it tells which connection a completion belongs to where
+ * several share a CQ.
  *
  * # Parameters
  *
@@ -1753,7 +1829,10 @@ int rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct rpma_pe
 int rpma_conn_get_qp_num(const struct rpma_conn *conn, uint32_t *qp_num);
 
 /**
- * Gives a connection's CQ.
+ * Gets a connection's CQ.
+ *
+ * All operations complete on it, and receives too, unless they have a CQ of their own: see
+ * rpma_conn_get_rcq() and rpma_srq_get_rcq().
  *
  * # Parameters
  *
@@ -1779,7 +1858,7 @@ int rpma_conn_get_qp_num(const struct rpma_conn *conn, uint32_t *qp_num);
 int rpma_conn_get_cq(const struct rpma_conn *conn, struct rpma_cq **cq_ptr);
 
 /**
- * Gives a connection's CQ for receives.
+ * Gets a connection's CQ for receives.
  *
  * # Parameters
  *
@@ -1806,11 +1885,13 @@ int rpma_conn_get_cq(const struct rpma_conn *conn, struct rpma_cq **cq_ptr);
 int rpma_conn_get_rcq(const struct rpma_conn *conn, struct rpma_cq **rcq_ptr);
 
 /**
- * Disconnects.
+ * Disconnects a connection.
  *
- * To start disconnecting: RPMA_CONN_CLOSED follows on both sides once the other one has
- * disconnected, too. Or to answer RPMA_CONN_CLOSED: then it is done when this returns. Operations
- * that have not completed complete with an error.
+ * The side that wants to end calls it, and waits for RPMA_CONN_CLOSED; the other side gets
+ * RPMA_CONN_CLOSED and calls it in answer, after which the connection is done there, too.
+ * Operations that have not completed complete with an error, the status IBV_WC_WR_FLUSH_ERR.
+ *
+ * Calling it again, or before the connection is established, does no harm.
  *
  * # Parameters
  *
@@ -1838,7 +1919,8 @@ int rpma_conn_disconnect(struct rpma_conn *conn);
 /**
  * Deletes a connection, with its CQs and its private data.
  *
- * One that was not disconnected is closed by that, and the other side is told.
+ * One that was not disconnected is closed by that, and the other side gets RPMA_CONN_CLOSED.
+ * Completions that were not taken out of its CQs are lost.
  *
  * # Parameters
  *
@@ -1865,7 +1947,7 @@ int rpma_conn_disconnect(struct rpma_conn *conn);
 int rpma_conn_delete(struct rpma_conn **conn_ptr);
 
 /**
- * Gives the file descriptor of the completion channel that a connection's CQs share.
+ * Gets the file descriptor of the completion channel that a connection's CQs share.
  *
  * It becomes readable when a completion event of either CQ arrives. It may be polled and made
  * non-blocking, and must not be closed.
@@ -1897,14 +1979,15 @@ int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
 /**
  * Waits for a completion event of either CQ and asks that CQ for its next one.
  *
- * For connections whose CQs share a completion channel. As with rpma_cq_wait(3): after an event
- * take completions out of that CQ with rpma_cq_get_wc(3) until there are none, and only then wait
- * again.
+ * For connections whose CQs share a completion channel: rpma_conn_cfg_set_compl_channel(). As with
+ * rpma_cq_wait(), an event tells that completions have arrived, not how many: take them out of
+ * that CQ with rpma_cq_get_wc() until there are none, and only then wait again. Who waits while
+ * completions are left may wait forever.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `flags`: RPMA_W_WAIT_FOR_COMPLETION.
+ * - `flags`: RPMA_W_WAIT_FOR_COMPLETION; not looked at so far.
  * - `cq`: where the CQ goes that has completions.
  * - `is_rcq`: where it goes whether that is the CQ for receives; may be NULL.
  *
@@ -1934,10 +2017,12 @@ int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool 
 /**
  * Starts listening for connection requests.
  *
+ * rpma_ep_next_conn_req() obtains them.
+ *
  * # Parameters
  *
  * - `peer`: the peer on whose device the connections will be.
- * - `addr`: host name or address to listen at, of the peer's device.
+ * - `addr`: host name or address to listen at, one of the peer's device.
  * - `port`: port number or service name.
  * - `ep_ptr`: where the endpoint goes; shut it down with rpma_ep_shutdown().
  *
@@ -1996,7 +2081,7 @@ int rpma_ep_listen(struct rpma_peer *peer,
 int rpma_ep_shutdown(struct rpma_ep **ep_ptr);
 
 /**
- * Gives the file descriptor that becomes readable when a connection request arrives.
+ * Gets the file descriptor that becomes readable when a connection request arrives.
  *
  * It may be polled and made non-blocking, and must not be closed.
  *
@@ -2067,7 +2152,8 @@ int rpma_ep_next_conn_req(struct rpma_ep *ep,
 /**
  * Creates a configuration of shared receive queues with the default values.
  *
- * The defaults: a receive queue of 20 and a CQ of 20.
+ * The defaults: a receive queue of 20 entries and a CQ of its own of 20 entries. rpma_srq_new()
+ * reads the configuration; changing it later changes nothing for queues that exist.
  *
  * # Parameters
  *
@@ -2123,7 +2209,8 @@ int rpma_srq_cfg_delete(struct rpma_srq_cfg **cfg_ptr);
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rq_size`: the size, in entries. The device may refuse it when the queue is made.
+ * - `rq_size`: the size, in entries. One that the device cannot make fails in rpma_srq_new(), with
+ *   RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -2177,7 +2264,8 @@ int rpma_srq_cfg_get_rq_size(const struct rpma_srq_cfg *cfg, uint32_t *rq_size);
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rcq_size`: the size, in entries; 0 for no CQ of its own.
+ * - `rcq_size`: the size, in entries; 0 for no CQ of its own. One that the device cannot make
+ *   fails in rpma_srq_new(), with RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -2226,7 +2314,8 @@ int rpma_srq_cfg_get_rcq_size(const struct rpma_srq_cfg *cfg, uint32_t *rcq_size
 /**
  * Creates a shared receive queue.
  *
- * Connections use it when their configuration names it: rpma_conn_cfg_set_srq(3).
+ * Connections use it when their configuration names it: rpma_conn_cfg_set_srq(). Many connections
+ * can then live on few receives, which are posted with rpma_srq_recv().
  *
  * # Parameters
  *
@@ -2289,7 +2378,8 @@ int rpma_srq_delete(struct rpma_srq **srq_ptr);
 /**
  * Posts a receive to a shared receive queue.
  *
- * The first message that arrives on any of the connections goes there.
+ * The next message that arrives on any of the connections goes there; qp_num of the completion
+ * tells on which, see rpma_conn_get_qp_num().
  *
  * # Parameters
  *
@@ -2324,7 +2414,7 @@ int rpma_srq_recv(struct rpma_srq *srq,
                   const void *op_context);
 
 /**
- * Gives the CQ that belongs to a shared receive queue.
+ * Gets the CQ that belongs to a shared receive queue.
  *
  * # Parameters
  *
@@ -2351,6 +2441,9 @@ int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr);
 
 /**
  * Reads remote memory into local memory.
+ *
+ * The operation goes on after the call; the data are there when its completion arrives, with the
+ * opcode IBV_WC_RDMA_READ. It sees what earlier writes on the same connection wrote.
  *
  * # Parameters
  *
@@ -2393,8 +2486,10 @@ int rpma_read(struct rpma_conn *conn,
 /**
  * Writes local memory to remote memory.
  *
- * A completion means that the data have been taken over by the remote device; flush them with
- * rpma_flush(3) to have them in memory or persistent.
+ * The operation goes on after the call, and completes with the opcode IBV_WC_RDMA_WRITE. The
+ * completion means that the local memory may be used again, and that the remote device has taken
+ * the data over; that they are in memory, or persistent, only a completed rpma_flush() says. The
+ * remote side is not told: see rpma_write_with_imm().
  *
  * # Parameters
  *
@@ -2437,6 +2532,10 @@ int rpma_write(struct rpma_conn *conn,
 /**
  * Writes local memory to remote memory and tells the remote side, which needs a receive for it.
  *
+ * As rpma_write(), but it takes the remote side's next receive as well, whose completion has the
+ * opcode IBV_WC_RECV_RDMA_WITH_IMM, the number of bytes written, and the immediate data. The
+ * receive's own memory is not touched.
+ *
  * # Parameters
  *
  * - `conn`: the connection.
@@ -2444,8 +2543,9 @@ int rpma_write(struct rpma_conn *conn,
  * - `src`, `src_offset`: local region and offset into it, in bytes.
  * - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `imm`: immediate data for the remote side's completion, in host byte order; they are sent, and
- *   found in imm_data, in network byte order.
+ * - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
+ *   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
+ *   where wc_flags has IBV_WC_WITH_IMM.
  * - `op_context`: comes back as the completion's wr_id.
  *
  * # Errors
@@ -2481,9 +2581,11 @@ int rpma_write_with_imm(struct rpma_conn *conn,
 /**
  * Writes 8 bytes to remote memory atomically: a reader sees all of them or none.
  *
- * It takes place after every flush that was posted before it. By default it is a write of data
- * that the work request carries, and completes with the opcode IBV_WC_RDMA_WRITE; the native
- * operation is used on request (see librpma(7)).
+ * It takes place after every flush that was posted before it, so it can publish what was flushed.
+ * To be persistent it needs a flush after it.
+ *
+ * By default it is a write of data that the work request carries, and completes with the opcode
+ * IBV_WC_RDMA_WRITE; the native operation is used on request, see librpma(7).
  *
  * # Parameters
  *
@@ -2523,6 +2625,10 @@ int rpma_atomic_write(struct rpma_conn *conn,
 /**
  * Sends a message, which takes the remote side's next receive.
  *
+ * The operation goes on after the call, and completes with the opcode IBV_WC_SEND when the message
+ * is in the remote side's receive. Without a receive there it waits for one; a message that is
+ * longer than the receive breaks the connection.
+ *
  * # Parameters
  *
  * - `conn`: the connection.
@@ -2560,14 +2666,17 @@ int rpma_send(struct rpma_conn *conn,
 /**
  * Sends a message with immediate data, which takes the remote side's next receive.
  *
+ * As rpma_send(), with 4 bytes more that arrive in the completion of the receive itself.
+ *
  * # Parameters
  *
  * - `conn`: the connection.
  * - `src`, `offset`, `len`: the message: part of a region, in bytes, up to 4 GiB - 1; NULL, 0 and
  *   0 for a message without data.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `imm`: immediate data for the remote side's completion, in host byte order; they are sent, and
- *   found in imm_data, in network byte order.
+ * - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
+ *   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
+ *   where wc_flags has IBV_WC_WITH_IMM.
  * - `op_context`: comes back as the completion's wr_id.
  *
  * # Errors
@@ -2601,8 +2710,9 @@ int rpma_send_with_imm(struct rpma_conn *conn,
  * Posts a receive for a message of the remote side.
  *
  * Every message, and every write with immediate data, takes a receive, in the order of posting.
- * Each receive gives a completion. On a connection with a shared receive queue use
- * rpma_srq_recv(3).
+ * Each receive gives a completion, with the opcode IBV_WC_RECV, or IBV_WC_RECV_RDMA_WITH_IMM for a
+ * write. One for the first message has to be posted before the connection: rpma_conn_req_recv().
+ * On a connection with a shared receive queue use rpma_srq_recv().
  *
  * # Parameters
  *
@@ -2639,16 +2749,20 @@ int rpma_recv(struct rpma_conn *conn,
 /**
  * Flushes a range of remote memory that was written before over the same connection.
  *
- * Once its completion arrives, all writes posted before it have reached the remote memory. By
- * default this is a read of up to 8 bytes, so its completion has the opcode IBV_WC_RDMA_READ; the
- * native operation is used on request (see librpma(7)) and completes with IBV_WC_FLUSH.
+ * Once its completion arrives, all that was written to the range by operations posted before it
+ * has got as far as the type of flush says. So writes that a flush follows need no completion of
+ * their own: RPMA_F_COMPLETION_ON_ERROR is enough for them.
+ *
+ * By default this is a read of up to 8 bytes, which works with every remote side, and its
+ * completion has the opcode IBV_WC_RDMA_READ. The native operation is used on request, see
+ * librpma(7), and completes with IBV_WC_FLUSH.
  *
  * # Parameters
  *
  * - `conn`: the connection.
  * - `dst`, `dst_offset`: remote region and offset into it, in bytes.
  * - `len`: how many bytes to flush; no limit.
- * - `type`: RPMA_FLUSH_TYPE_VISIBILITY or RPMA_FLUSH_TYPE_PERSISTENT.
+ * - `type`: how far the data have to get.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
  * - `op_context`: comes back as the completion's wr_id.
  *
@@ -2656,9 +2770,9 @@ int rpma_recv(struct rpma_conn *conn,
  *
  * - RPMA_E_INVAL: `conn` or `dst` is NULL, `flags` is 0, `type` is unknown, or address, offset
  *   and length together exceed 64 bits.
- * - RPMA_E_NOSUPP: the region was not registered for this type of flush, or the flush is to be
- *   persistent and the peer configuration applied to the connection does not declare direct
- *   write to PMem.
+ * - RPMA_E_NOSUPP: the region was not registered for this type of flush; or the flush is to be
+ *   persistent and no peer configuration that declares direct write to PMem was applied with
+ *   rpma_conn_apply_remote_peer_cfg().
  * - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
  *
  * # Safety
@@ -2682,11 +2796,12 @@ int rpma_flush(struct rpma_conn *conn,
                const void *op_context);
 
 /**
- * Gives the file descriptor that becomes readable when a completion event arrives.
+ * Gets the file descriptor that becomes readable when a completion event arrives.
  *
  * It is the fd of the CQ's completion channel, be that shared or not. It may be polled and made
- * non-blocking, and must not be closed. Before waiting for it, take what is there already: see
- * rpma_cq_wait(3).
+ * non-blocking, and must not be closed. When it is readable, rpma_cq_wait() takes the event, or
+ * rpma_conn_wait() where the channel is shared. Before waiting for it, take out what is there
+ * already with rpma_cq_get_wc().
  *
  * # Parameters
  *
@@ -2715,8 +2830,9 @@ int rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
  * Waits for a completion event and asks for the next one.
  *
  * An event tells that completions have arrived since the CQ was asked for one, not how many. So
- * after an event call rpma_cq_get_wc(3) until it gives RPMA_E_NO_COMPLETION, and only then wait
- * again: who waits while completions are left in the CQ may wait forever.
+ * after an event call rpma_cq_get_wc() until it gives RPMA_E_NO_COMPLETION, and only then wait
+ * again: who waits while completions are left in the CQ may wait forever. It may happen that an
+ * event comes and the completions were taken out before it.
  *
  * Events are acknowledged in batches; deleting the owner of the CQ acknowledges the rest.
  *
@@ -2748,12 +2864,17 @@ int rpma_cq_wait(struct rpma_cq *cq);
 /**
  * Takes completions out of a CQ.
  *
+ * Never blocks. A completion says which operation it belongs to (wr_id, the op_context of the
+ * operation), how it ended (status, which ibv_wc_status_str(3) describes), and of which connection
+ * it was (qp_num). After the first one that failed, the connection is of no use any more, and all
+ * else that was posted completes with IBV_WC_WR_FLUSH_ERR.
+ *
  * # Parameters
  *
  * - `cq`: the CQ.
  * - `num_entries`: how many completions to take at the most, 1 or more.
- * - `wc`: room for that many. Where the status is not IBV_WC_SUCCESS, only wr_id, status, qp_num
- *   and vendor_err are valid.
+ * - `wc`: room for that many, as ibv_poll_cq(3) describes them. Where the status is not
+ *   IBV_WC_SUCCESS, only wr_id, status, qp_num and vendor_err are valid.
  * - `num_entries_got`: where the number of completions goes; may be NULL if `num_entries` is 1.
  *
  * # Errors
@@ -2782,19 +2903,18 @@ int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *
 /**
  * Sets one of the two logging thresholds.
  *
- * RPMA_LOG_THRESHOLD decides which messages reach the log function, RPMA_LOG_THRESHOLD_AUX which
- * of those the default log function writes to stderr, too. A message passes a threshold when its
- * level is not above it; RPMA_LOG_DISABLED lets nothing pass. The environment variables
- * `RPMA_LOG` and `RPMA_LOG_STDERR` set the same thresholds when the library is loaded.
+ * A message passes a threshold when its level is not above it; RPMA_LOG_DISABLED lets nothing
+ * pass. The environment variables `RPMA_LOG` and `RPMA_LOG_STDERR` set the same thresholds when
+ * the library is loaded; what this function sets wins.
  *
  * # Parameters
  *
- * - `threshold`: RPMA_LOG_THRESHOLD or RPMA_LOG_THRESHOLD_AUX.
- * - `level`: the new value, RPMA_LOG_DISABLED to RPMA_LOG_LEVEL_DEBUG.
+ * - `threshold`: which of the two.
+ * - `level`: the new value.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `threshold` or `level` is none of these.
+ * - RPMA_E_INVAL: `threshold` or `level` is none of those.
  *
  * # Safety
  *
@@ -2815,7 +2935,7 @@ int rpma_log_set_threshold(enum rpma_log_threshold threshold, enum rpma_log_leve
  *
  * # Parameters
  *
- * - `threshold`: RPMA_LOG_THRESHOLD or RPMA_LOG_THRESHOLD_AUX.
+ * - `threshold`: which of the two.
  * - `level`: where the value goes.
  *
  * # Errors
@@ -2839,17 +2959,22 @@ int rpma_log_get_threshold(enum rpma_log_threshold threshold, enum rpma_log_leve
 /**
  * Sets the function that gets the log messages.
  *
- * The default one, restored by NULL (RPMA_LOG_USE_DEFAULT_FUNCTION), writes to stderr what passes
- * RPMA_LOG_THRESHOLD_AUX, and everything to syslog(3) with the facility LOCAL7. A function that
- * is replaced may still be running in another thread when this call returns.
+ * It gets those that pass RPMA_LOG_THRESHOLD. The default function writes to stderr those that
+ * pass RPMA_LOG_THRESHOLD_AUX, too, and all of them to syslog(3) with the facility LOCAL7.
+ *
+ * Its parameters are the level of the message; file, line and function of the library's source
+ * that it comes from; and a printf(3) format with its arguments, which gives one line with a
+ * newline at its end. It may be called from several threads at once, must not call functions of
+ * this library but rpma_log_set_threshold(), rpma_log_get_threshold() and rpma_log_set_function(),
+ * and what it does to errno does not show.
  *
  * # Parameters
  *
- * - `log_function`: the function, or NULL for the default one.
+ * - `log_function`: the function, or NULL (RPMA_LOG_USE_DEFAULT_FUNCTION) for the default one.
  *
  * # Errors
  *
- * None; the return value is 0. A thread that logs meanwhile uses either function.
+ * None.
  *
  * # Safety
  *
@@ -2857,7 +2982,8 @@ int rpma_log_get_threshold(enum rpma_log_threshold threshold, enum rpma_log_leve
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * May be called from any thread at any time. A function that is replaced may still be running in
+ * another thread when this call returns.
  *
  * # Manual page
  *

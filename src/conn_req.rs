@@ -26,8 +26,8 @@ pub struct ConnReq {
 /// Creates an outgoing connection request.
 ///
 /// Finds the way to the other side and makes the connection's queues. The other side hears of it
-/// when rpma_conn_req_connect() sends the request. Blocks until address and route are resolved, at
-/// most twice the timeout of the configuration.
+/// when rpma_conn_req_connect() sends the request. Blocks until address and route are resolved,
+/// which takes at most twice the timeout of the configuration, besides the lookup of a host name.
 ///
 /// # Parameters
 ///

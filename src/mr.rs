@@ -416,7 +416,7 @@ pub unsafe extern "C" fn rpma_mr_remote_delete(mr_ptr: *mut *mut MrRemote) -> c_
 
 /// Advises the device about the use of a part of a region, usually to page it in beforehand.
 ///
-/// Only of use for regions that are paged in on demand; devices refuse it for others.
+/// Only of use for regions that are paged in on demand; devices may refuse it for others.
 ///
 /// # Parameters
 ///

@@ -68,9 +68,9 @@ pub unsafe extern "C" fn rpma_peer_new(
 
 /// Deletes a peer.
 ///
-/// Before it, delete what was created with it: connections, requests, regions, shared receive
-/// queues and endpoints. If something is left, the device refuses and the protection domain is
-/// lost; what is left keeps working.
+/// Before it, shut down its endpoints and delete what was created with it: connections, requests,
+/// regions, shared receive queues. If one of these is left, the device refuses and the protection
+/// domain is lost; what is left keeps working.
 ///
 /// # Parameters
 ///
