@@ -8,6 +8,8 @@
 
 #define THREADS 4
 #define ROUNDS 40
+#define LOGGERS 8
+#define MESSAGES 4000
 #define ALWAYS RPMA_F_COMPLETION_ALWAYS
 
 static struct rpma_peer *peer;
@@ -21,7 +23,7 @@ static unsigned int wrong;
 
 static void in_threads(void *(*function)(void *), unsigned int count)
 {
-	pthread_t threads[THREADS];
+	pthread_t threads[LOGGERS + 1];
 
 	for (unsigned int n = 0; n < count; n++)
 		if (pthread_create(&threads[n], NULL, function,
@@ -167,4 +169,52 @@ TEST(threads, may_set_and_get_one_cfg)
 			abort();
 	EQUAL(wrong, 0);
 	rpma_conn_cfg_delete(&cfg);
+}
+
+static unsigned int delivered;
+
+static void count_one_way(enum rpma_log_level level, const char *file_name,
+		const int line_no, const char *function_name,
+		const char *message_format, ...)
+{
+	quiet(level, file_name, line_no, function_name, message_format);
+	MUST(level == RPMA_LOG_LEVEL_ERROR);
+	(void)__atomic_fetch_add(&delivered, 1, __ATOMIC_RELAXED);
+}
+
+static void count_another_way(enum rpma_log_level level, const char *file_name,
+		const int line_no, const char *function_name,
+		const char *message_format, ...)
+{
+	count_one_way(level, file_name, line_no, function_name,
+		message_format);
+}
+
+/* thread 0 replaces the function until the others have logged everything */
+static void *log_or_replace(void *number)
+{
+	static unsigned int done;
+	struct rpma_mr_remote *none = NULL;
+
+	if (number == NULL) {
+		while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) < LOGGERS) {
+			MUST(rpma_log_set_function(count_another_way) == 0);
+			MUST(rpma_log_set_function(count_one_way) == 0);
+		}
+		return NULL;
+	}
+	for (unsigned int n = 0; n < MESSAGES; n++)
+		MUST(rpma_mr_remote_from_descriptor("", 1, &none)
+			== RPMA_E_INVAL);
+	(void)__atomic_fetch_add(&done, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* F25: the reference reads the pointer twice, but hardly ever a NULL */
+TEST(threads, may_replace_the_log_function_while_others_log)
+{
+	EQUAL(rpma_log_set_function(count_one_way), 0);
+	in_threads(log_or_replace, LOGGERS + 1);
+	EQUAL(wrong, 0);
+	EQUAL(delivered, LOGGERS * MESSAGES);
 }
