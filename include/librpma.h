@@ -1018,7 +1018,7 @@ int rpma_mr_remote_delete(struct rpma_mr_remote **mr_ptr);
 /**
  * Advises the device about the use of a part of a region, usually to page it in beforehand.
  *
- * Only of use for regions that are paged in on demand; devices may refuse it for others.
+ * That is only of use for regions that are paged in on demand; devices may refuse it for others.
  *
  * # Parameters
  *
@@ -1505,9 +1505,10 @@ int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq
 /**
  * Creates an outgoing connection request.
  *
- * Finds the way to the other side and makes the connection's queues. The other side hears of it
- * when rpma_conn_req_connect() sends the request. Blocks until address and route are resolved,
- * which takes at most twice the timeout of the configuration, besides the lookup of a host name.
+ * It finds the way to the other side and makes the connection's queues. The other side hears of it
+ * when rpma_conn_req_connect() sends the request. This call blocks until address and route are
+ * resolved, which takes at most twice the timeout of the configuration, besides the lookup of a
+ * host name.
  *
  * # Parameters
  *
@@ -1711,7 +1712,7 @@ int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd);
 /**
  * Obtains the next event of a connection.
  *
- * Blocks until there is one, unless the fd of rpma_conn_get_event_fd() is non-blocking. After
+ * It blocks until there is one, unless the fd of rpma_conn_get_event_fd() is non-blocking. After
  * RPMA_CONN_CLOSED another one may follow when the provider has done with the connection.
  *
  * # Parameters
@@ -1979,10 +1980,10 @@ int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
 /**
  * Waits for a completion event of either CQ and asks that CQ for its next one.
  *
- * For connections whose CQs share a completion channel: rpma_conn_cfg_set_compl_channel(). As with
- * rpma_cq_wait(), an event tells that completions have arrived, not how many: take them out of
- * that CQ with rpma_cq_get_wc() until there are none, and only then wait again. Who waits while
- * completions are left may wait forever.
+ * It is for connections whose CQs share a completion channel: rpma_conn_cfg_set_compl_channel().
+ * As with rpma_cq_wait(), an event tells that completions have arrived, not how many: take them
+ * out of that CQ with rpma_cq_get_wc() until there are none, and only then wait again. Who waits
+ * while completions are left may wait forever.
  *
  * # Parameters
  *
@@ -2111,7 +2112,7 @@ int rpma_ep_get_fd(const struct rpma_ep *ep, int *fd);
 /**
  * Obtains the next connection request.
  *
- * Blocks until there is one, unless the endpoint's fd is non-blocking. The request does not
+ * It blocks until there is one, unless the endpoint's fd is non-blocking. The request does not
  * depend on the endpoint: other threads may connect it while this one goes on listening, and the
  * endpoint may be shut down before that.
  *
@@ -2532,8 +2533,8 @@ int rpma_write(struct rpma_conn *conn,
 /**
  * Writes local memory to remote memory and tells the remote side, which needs a receive for it.
  *
- * As rpma_write(), but it takes the remote side's next receive as well, whose completion has the
- * opcode IBV_WC_RECV_RDMA_WITH_IMM, the number of bytes written, and the immediate data. The
+ * It is like rpma_write(), but takes the remote side's next receive as well, whose completion has
+ * the opcode IBV_WC_RECV_RDMA_WITH_IMM, the number of bytes written, and the immediate data. The
  * receive's own memory is not touched.
  *
  * # Parameters
@@ -2666,7 +2667,7 @@ int rpma_send(struct rpma_conn *conn,
 /**
  * Sends a message with immediate data, which takes the remote side's next receive.
  *
- * As rpma_send(), with 4 bytes more that arrive in the completion of the receive itself.
+ * It is like rpma_send(), with 4 bytes more that arrive in the completion of the receive itself.
  *
  * # Parameters
  *
@@ -2751,7 +2752,9 @@ int rpma_recv(struct rpma_conn *conn,
  *
  * Once its completion arrives, all that was written to the range by operations posted before it
  * has got as far as the type of flush says. So writes that a flush follows need no completion of
- * their own: RPMA_F_COMPLETION_ON_ERROR is enough for them.
+ * their own: RPMA_F_COMPLETION_ON_ERROR is enough for them. A write that is posted after the flush
+ * may overtake it, unless it is an rpma_atomic_write(): wait for the completion of the flush where
+ * that matters.
  *
  * By default this is a read of up to 8 bytes, which works with every remote side, and its
  * completion has the opcode IBV_WC_RDMA_READ. The native operation is used on request, see
@@ -2864,7 +2867,7 @@ int rpma_cq_wait(struct rpma_cq *cq);
 /**
  * Takes completions out of a CQ.
  *
- * Never blocks. A completion says which operation it belongs to (wr_id, the op_context of the
+ * It never blocks. A completion says which operation it belongs to (wr_id, the op_context of the
  * operation), how it ended (status, which ibv_wc_status_str(3) describes), and of which connection
  * it was (qp_num). After the first one that failed, the connection is of no use any more, and all
  * else that was posted completes with IBV_WC_WR_FLUSH_ERR.

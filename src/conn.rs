@@ -107,7 +107,7 @@ pub unsafe extern "C" fn rpma_conn_get_event_fd(conn: *const Conn, fd: *mut c_in
 
 /// Obtains the next event of a connection.
 ///
-/// Blocks until there is one, unless the fd of rpma_conn_get_event_fd() is non-blocking. After
+/// It blocks until there is one, unless the fd of rpma_conn_get_event_fd() is non-blocking. After
 /// RPMA_CONN_CLOSED another one may follow when the provider has done with the connection.
 ///
 /// # Parameters
@@ -439,10 +439,10 @@ pub unsafe extern "C" fn rpma_conn_get_compl_fd(conn: *const Conn, fd: *mut c_in
 
 /// Waits for a completion event of either CQ and asks that CQ for its next one.
 ///
-/// For connections whose CQs share a completion channel: rpma_conn_cfg_set_compl_channel(). As with
-/// rpma_cq_wait(), an event tells that completions have arrived, not how many: take them out of
-/// that CQ with rpma_cq_get_wc() until there are none, and only then wait again. Who waits while
-/// completions are left may wait forever.
+/// It is for connections whose CQs share a completion channel: rpma_conn_cfg_set_compl_channel().
+/// As with rpma_cq_wait(), an event tells that completions have arrived, not how many: take them
+/// out of that CQ with rpma_cq_get_wc() until there are none, and only then wait again. Who waits
+/// while completions are left may wait forever.
 ///
 /// # Parameters
 ///

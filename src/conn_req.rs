@@ -25,9 +25,10 @@ pub struct ConnReq {
 
 /// Creates an outgoing connection request.
 ///
-/// Finds the way to the other side and makes the connection's queues. The other side hears of it
-/// when rpma_conn_req_connect() sends the request. Blocks until address and route are resolved,
-/// which takes at most twice the timeout of the configuration, besides the lookup of a host name.
+/// It finds the way to the other side and makes the connection's queues. The other side hears of it
+/// when rpma_conn_req_connect() sends the request. This call blocks until address and route are
+/// resolved, which takes at most twice the timeout of the configuration, besides the lookup of a
+/// host name.
 ///
 /// # Parameters
 ///

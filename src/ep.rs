@@ -134,7 +134,7 @@ pub unsafe extern "C" fn rpma_ep_get_fd(ep: *const Ep, fd: *mut c_int) -> c_int 
 
 /// Obtains the next connection request.
 ///
-/// Blocks until there is one, unless the endpoint's fd is non-blocking. The request does not
+/// It blocks until there is one, unless the endpoint's fd is non-blocking. The request does not
 /// depend on the endpoint: other threads may connect it while this one goes on listening, and the
 /// endpoint may be shut down before that.
 ///

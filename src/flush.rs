@@ -49,7 +49,9 @@ pub type rpma_flush_type_raw = c_int;
 ///
 /// Once its completion arrives, all that was written to the range by operations posted before it
 /// has got as far as the type of flush says. So writes that a flush follows need no completion of
-/// their own: RPMA_F_COMPLETION_ON_ERROR is enough for them.
+/// their own: RPMA_F_COMPLETION_ON_ERROR is enough for them. A write that is posted after the flush
+/// may overtake it, unless it is an rpma_atomic_write(): wait for the completion of the flush where
+/// that matters.
 ///
 /// By default this is a read of up to 8 bytes, which works with every remote side, and its
 /// completion has the opcode IBV_WC_RDMA_READ. The native operation is used on request, see

@@ -416,7 +416,7 @@ pub unsafe extern "C" fn rpma_mr_remote_delete(mr_ptr: *mut *mut MrRemote) -> c_
 
 /// Advises the device about the use of a part of a region, usually to page it in beforehand.
 ///
-/// Only of use for regions that are paged in on demand; devices may refuse it for others.
+/// That is only of use for regions that are paged in on demand; devices may refuse it for others.
 ///
 /// # Parameters
 ///
@@ -534,8 +534,8 @@ impl MrLocal {
     #[inline]
     pub(crate) fn sge(&self, offset: usize, len: usize) -> Result<ibv_sge> {
         let mr = self.mr.get();
-        let addr = offset_address(mr.addr as u64, offset, len)?;
         let length = u32::try_from(len).map_err(|_| Error::Inval)?;
+        let addr = offset_address(mr.addr as u64, offset, len)?;
         Ok(ibv_sge { addr, length, lkey: mr.lkey })
     }
 
@@ -594,7 +594,10 @@ fn advise_failed(errno: c_int) -> Failure {
 #[inline]
 fn offset_address(base: u64, offset: usize, len: usize) -> Result<u64> {
     let addr = base.checked_add(offset as u64).ok_or(Error::Inval)?;
-    addr.checked_add(len as u64).ok_or(Error::Inval)?;
+    // What begins in the lower half and has 32 bits ends below 64 bits in any case.
+    if (addr as i64) < 0 || u32::try_from(len).is_err() {
+        addr.checked_add(len as u64).ok_or(Error::Inval)?;
+    }
     Ok(addr)
 }
 

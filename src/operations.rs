@@ -127,8 +127,8 @@ pub unsafe extern "C" fn rpma_write(
 
 /// Writes local memory to remote memory and tells the remote side, which needs a receive for it.
 ///
-/// As rpma_write(), but it takes the remote side's next receive as well, whose completion has the
-/// opcode IBV_WC_RECV_RDMA_WITH_IMM, the number of bytes written, and the immediate data. The
+/// It is like rpma_write(), but takes the remote side's next receive as well, whose completion has
+/// the opcode IBV_WC_RECV_RDMA_WITH_IMM, the number of bytes written, and the immediate data. The
 /// receive's own memory is not touched.
 ///
 /// # Parameters
@@ -287,7 +287,7 @@ pub unsafe extern "C" fn rpma_send(
 
 /// Sends a message with immediate data, which takes the remote side's next receive.
 ///
-/// As rpma_send(), with 4 bytes more that arrive in the completion of the receive itself.
+/// It is like rpma_send(), with 4 bytes more that arrive in the completion of the receive itself.
 ///
 /// # Parameters
 ///
