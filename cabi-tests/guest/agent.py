@@ -31,7 +31,11 @@ DEVICE = "/sys/class/infiniband/rxe0/ports/1"
 DAX = "/dev/dax0.0"
 
 # What every command finds in its environment: the same, whoever calls.
-ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
+ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "LANG": "C.UTF-8",
+}
 
 
 def send(conn, kind, payload=b""):
@@ -101,7 +105,7 @@ def follow(conn, process, timeout):
 
 
 def drain(conn, pipes):
-    """Passes on what is left in the pipes. Whoever left the process group may hold them open: no waiting for the end."""
+    """Passes on what is left in the pipes. Their end may never come: who left the process group may hold them open."""
     for fd, kind in pipes.items():
         os.set_blocking(fd, False)
         try:

@@ -102,7 +102,7 @@ def newest(series):
 
 def apt_field(package, field):
     command = ["apt-cache", "show", "--no-all-versions", package]
-    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     match = re.search(rf"^{field}: (.*)$", result.stdout, re.MULTILINE)
     if not match:
         raise Error(f"apt knows no package {package}: run apt-get update, with Debian 12's main among its sources")
@@ -140,7 +140,7 @@ def download(package, version, size, folder):
 
 
 def extract(vmlinuz, vmlinux):
-    """Emulated, the kernel would take seconds to decompress itself at each boot. The header is the x86 boot protocol's."""
+    """Emulated, the kernel would take seconds to decompress itself, each time. (Header: the x86 boot protocol.)"""
     image = vmlinuz.read_bytes()
     setup_sectors = image[0x1F1] or 4
     offset, length = struct.unpack_from("<II", image, 0x248)
@@ -232,7 +232,7 @@ def name_of(file):
 
 
 def run(command):
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if result.returncode != 0:
         raise Error(f"{' '.join(map(str, command))}: {result.stderr.strip()}")
     return result.stdout
