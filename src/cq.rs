@@ -98,9 +98,9 @@ pub unsafe extern "C" fn rpma_cq_wait(cq: *mut Cq) -> c_int {
 /// Takes completions out of a CQ.
 ///
 /// It never blocks. A completion says which operation it belongs to (wr_id, the op_context of the
-/// operation), how it ended (status, which ibv_wc_status_str(3) describes), and of which connection
-/// it was (qp_num). After the first one that failed, the connection is of no use any more, and all
-/// else that was posted completes with IBV_WC_WR_FLUSH_ERR.
+/// operation), how it ended (status, for which ibv_wc_status_str() has texts), and of which
+/// connection it was (qp_num). After the first one that failed, the connection is of no use any
+/// more, and all else that was posted completes with IBV_WC_WR_FLUSH_ERR.
 ///
 /// # Parameters
 ///
