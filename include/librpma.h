@@ -1624,8 +1624,10 @@ int rpma_conn_req_connect(struct rpma_conn_req **req_ptr,
  * # Parameters
  *
  * - `req`: the request.
- * - `dst`, `offset`, `len`: where the message goes: part of a region, in bytes, up to 4 GiB - 1.
- * - `op_context`: comes back as the completion's wr_id; may be NULL.
+ * - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
+ *   bytes, up to 4 GiB - 1.
+ * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out; may be
+ *   NULL.
  *
  * # Errors
  *
@@ -2385,9 +2387,9 @@ int rpma_srq_delete(struct rpma_srq **srq_ptr);
  * # Parameters
  *
  * - `srq`: the shared receive queue.
- * - `dst`, `offset`, `len`: where the message goes: part of a region, in bytes, up to 4 GiB - 1;
- *   NULL, 0 and 0 to take a message without data.
- * - `op_context`: comes back as the completion's wr_id.
+ * - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
+ *   bytes, up to 4 GiB - 1; NULL, 0 and 0 to take a message without data.
+ * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
  *
  * # Errors
  *
@@ -2449,11 +2451,11 @@ int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr);
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `dst_offset`: local region and offset into it, in bytes.
- * - `src`, `src_offset`: remote region and offset into it, in bytes.
+ * - `dst`, `dst_offset`: local region, for RPMA_MR_USAGE_READ_DST, and offset into it, in bytes.
+ * - `src`, `src_offset`: remote region, for RPMA_MR_USAGE_READ_SRC, and offset into it, in bytes.
  * - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `op_context`: comes back as the completion's wr_id.
+ * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
  *
  * # Errors
  *
@@ -2495,11 +2497,11 @@ int rpma_read(struct rpma_conn *conn,
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `dst_offset`: remote region and offset into it, in bytes.
- * - `src`, `src_offset`: local region and offset into it, in bytes.
+ * - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes.
+ * - `src`, `src_offset`: local region, for RPMA_MR_USAGE_WRITE_SRC, and offset into it, in bytes.
  * - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `op_context`: comes back as the completion's wr_id.
+ * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
  *
  * # Errors
  *
@@ -2540,14 +2542,14 @@ int rpma_write(struct rpma_conn *conn,
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `dst_offset`: remote region and offset into it, in bytes.
- * - `src`, `src_offset`: local region and offset into it, in bytes.
+ * - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes.
+ * - `src`, `src_offset`: local region, for RPMA_MR_USAGE_WRITE_SRC, and offset into it, in bytes.
  * - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
  * - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
  *   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
  *   where wc_flags has IBV_WC_WITH_IMM.
- * - `op_context`: comes back as the completion's wr_id.
+ * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
  *
  * # Errors
  *
@@ -2591,11 +2593,11 @@ int rpma_write_with_imm(struct rpma_conn *conn,
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `dst_offset`: remote region and offset into it, in bytes, a multiple of
- *   RPMA_ATOMIC_WRITE_ALIGNMENT. The region has to be aligned likewise.
+ * - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes,
+ *   a multiple of RPMA_ATOMIC_WRITE_ALIGNMENT (8). The region has to be aligned likewise.
  * - `src`: the 8 bytes; not needed any more after the call.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `op_context`: comes back as the completion's wr_id.
+ * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
  *
  * # Errors
  *
@@ -2633,10 +2635,10 @@ int rpma_atomic_write(struct rpma_conn *conn,
  * # Parameters
  *
  * - `conn`: the connection.
- * - `src`, `offset`, `len`: the message: part of a region, in bytes, up to 4 GiB - 1; NULL, 0 and
- *   0 for a message without data.
+ * - `src`, `offset`, `len`: the message: part of a region for RPMA_MR_USAGE_SEND, in bytes, up to
+ *   4 GiB - 1; NULL, 0 and 0 for a message without data.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `op_context`: comes back as the completion's wr_id.
+ * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
  *
  * # Errors
  *
@@ -2672,13 +2674,13 @@ int rpma_send(struct rpma_conn *conn,
  * # Parameters
  *
  * - `conn`: the connection.
- * - `src`, `offset`, `len`: the message: part of a region, in bytes, up to 4 GiB - 1; NULL, 0 and
- *   0 for a message without data.
+ * - `src`, `offset`, `len`: the message: part of a region for RPMA_MR_USAGE_SEND, in bytes, up to
+ *   4 GiB - 1; NULL, 0 and 0 for a message without data.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
  * - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
  *   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
  *   where wc_flags has IBV_WC_WITH_IMM.
- * - `op_context`: comes back as the completion's wr_id.
+ * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
  *
  * # Errors
  *
@@ -2718,9 +2720,9 @@ int rpma_send_with_imm(struct rpma_conn *conn,
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `offset`, `len`: where the message goes: part of a region, in bytes, up to 4 GiB - 1;
- *   NULL, 0 and 0 to take a message without data.
- * - `op_context`: comes back as the completion's wr_id.
+ * - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
+ *   bytes, up to 4 GiB - 1; NULL, 0 and 0 to take a message without data.
+ * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
  *
  * # Errors
  *
@@ -2763,11 +2765,12 @@ int rpma_recv(struct rpma_conn *conn,
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `dst_offset`: remote region and offset into it, in bytes.
+ * - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY or
+ *   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT as `type` wants, and offset into it, in bytes.
  * - `len`: how many bytes to flush; no limit.
  * - `type`: how far the data have to get.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `op_context`: comes back as the completion's wr_id.
+ * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
  *
  * # Errors
  *

@@ -171,8 +171,10 @@ pub unsafe extern "C" fn rpma_conn_req_connect(
 /// # Parameters
 ///
 /// - `req`: the request.
-/// - `dst`, `offset`, `len`: where the message goes: part of a region, in bytes, up to 4 GiB - 1.
-/// - `op_context`: comes back as the completion's wr_id; may be NULL.
+/// - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
+///   bytes, up to 4 GiB - 1.
+/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out; may be
+///   NULL.
 ///
 /// # Errors
 ///

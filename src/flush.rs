@@ -60,11 +60,12 @@ pub type rpma_flush_type_raw = c_int;
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `dst_offset`: remote region and offset into it, in bytes.
+/// - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY or
+///   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT as `type` wants, and offset into it, in bytes.
 /// - `len`: how many bytes to flush; no limit.
 /// - `type`: how far the data have to get.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `op_context`: comes back as the completion's wr_id.
+/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
 ///
 /// # Errors
 ///

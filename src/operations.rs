@@ -27,11 +27,11 @@ pub const RPMA_ATOMIC_WRITE_ALIGNMENT: c_int = 8;
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `dst_offset`: local region and offset into it, in bytes.
-/// - `src`, `src_offset`: remote region and offset into it, in bytes.
+/// - `dst`, `dst_offset`: local region, for RPMA_MR_USAGE_READ_DST, and offset into it, in bytes.
+/// - `src`, `src_offset`: remote region, for RPMA_MR_USAGE_READ_SRC, and offset into it, in bytes.
 /// - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `op_context`: comes back as the completion's wr_id.
+/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
 ///
 /// # Errors
 ///
@@ -81,11 +81,11 @@ pub unsafe extern "C" fn rpma_read(
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `dst_offset`: remote region and offset into it, in bytes.
-/// - `src`, `src_offset`: local region and offset into it, in bytes.
+/// - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes.
+/// - `src`, `src_offset`: local region, for RPMA_MR_USAGE_WRITE_SRC, and offset into it, in bytes.
 /// - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `op_context`: comes back as the completion's wr_id.
+/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
 ///
 /// # Errors
 ///
@@ -134,14 +134,14 @@ pub unsafe extern "C" fn rpma_write(
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `dst_offset`: remote region and offset into it, in bytes.
-/// - `src`, `src_offset`: local region and offset into it, in bytes.
+/// - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes.
+/// - `src`, `src_offset`: local region, for RPMA_MR_USAGE_WRITE_SRC, and offset into it, in bytes.
 /// - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
 /// - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
 ///   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
 ///   where wc_flags has IBV_WC_WITH_IMM.
-/// - `op_context`: comes back as the completion's wr_id.
+/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
 ///
 /// # Errors
 ///
@@ -193,11 +193,11 @@ pub unsafe extern "C" fn rpma_write_with_imm(
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `dst_offset`: remote region and offset into it, in bytes, a multiple of
-///   RPMA_ATOMIC_WRITE_ALIGNMENT. The region has to be aligned likewise.
+/// - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes,
+///   a multiple of RPMA_ATOMIC_WRITE_ALIGNMENT (8). The region has to be aligned likewise.
 /// - `src`: the 8 bytes; not needed any more after the call.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `op_context`: comes back as the completion's wr_id.
+/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
 ///
 /// # Errors
 ///
@@ -245,10 +245,10 @@ pub unsafe extern "C" fn rpma_atomic_write(
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `src`, `offset`, `len`: the message: part of a region, in bytes, up to 4 GiB - 1; NULL, 0 and
-///   0 for a message without data.
+/// - `src`, `offset`, `len`: the message: part of a region for RPMA_MR_USAGE_SEND, in bytes, up to
+///   4 GiB - 1; NULL, 0 and 0 for a message without data.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `op_context`: comes back as the completion's wr_id.
+/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
 ///
 /// # Errors
 ///
@@ -292,13 +292,13 @@ pub unsafe extern "C" fn rpma_send(
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `src`, `offset`, `len`: the message: part of a region, in bytes, up to 4 GiB - 1; NULL, 0 and
-///   0 for a message without data.
+/// - `src`, `offset`, `len`: the message: part of a region for RPMA_MR_USAGE_SEND, in bytes, up to
+///   4 GiB - 1; NULL, 0 and 0 for a message without data.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
 /// - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
 ///   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
 ///   where wc_flags has IBV_WC_WITH_IMM.
-/// - `op_context`: comes back as the completion's wr_id.
+/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
 ///
 /// # Errors
 ///
@@ -346,9 +346,9 @@ pub unsafe extern "C" fn rpma_send_with_imm(
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `offset`, `len`: where the message goes: part of a region, in bytes, up to 4 GiB - 1;
-///   NULL, 0 and 0 to take a message without data.
-/// - `op_context`: comes back as the completion's wr_id.
+/// - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
+///   bytes, up to 4 GiB - 1; NULL, 0 and 0 to take a message without data.
+/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
 ///
 /// # Errors
 ///

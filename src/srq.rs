@@ -109,9 +109,9 @@ pub unsafe extern "C" fn rpma_srq_delete(srq_ptr: *mut *mut Srq) -> c_int {
 /// # Parameters
 ///
 /// - `srq`: the shared receive queue.
-/// - `dst`, `offset`, `len`: where the message goes: part of a region, in bytes, up to 4 GiB - 1;
-///   NULL, 0 and 0 to take a message without data.
-/// - `op_context`: comes back as the completion's wr_id.
+/// - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
+///   bytes, up to 4 GiB - 1; NULL, 0 and 0 to take a message without data.
+/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
 ///
 /// # Errors
 ///
