@@ -137,8 +137,8 @@ def reachable(pages):
 
 
 def constants(pages, header):
-    defined = set(re.findall(r"\bRPMA_\w+", re.sub(r"/\*.*?\*/", "",
-                                                   pathlib.Path(header).read_text(), flags=re.DOTALL)))
+    code = re.sub(r"/\*.*?\*/", "", pathlib.Path(header).read_text(), flags=re.DOTALL)
+    defined = set(re.findall(r"\bRPMA_\w+", code))
     variables = {"RPMA_LOG", "RPMA_LOG_STDERR", "RPMA_FLUSH", "RPMA_ATOMIC_WRITE"}
     for page in pages:
         for name in set(re.findall(r"\bRPMA_\w+\*?", page.prose())) - variables:
@@ -154,9 +154,9 @@ def constants(pages, header):
 
 
 def inval(pages, header):
-    text = re.sub(r"/\*.*?\*/", "", pathlib.Path(header).read_text(), flags=re.DOTALL)
+    code = re.sub(r"/\*.*?\*/", "", pathlib.Path(header).read_text(), flags=re.DOTALL)
     for page in functions(pages):
-        parameters = re.search(rf"\b{page.name}\(([^)]*)\)", text)[1]
+        parameters = re.search(rf"\b{page.name}\(([^)]*)\)", code)[1]
         required = "*" in parameters and "rpma_log_function" not in parameters
         if required and "RPMA_E_INVAL" not in page.error_terms():
             yield f"{page.reference}: takes {parameters}, but has no RPMA_E_INVAL"
