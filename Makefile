@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
 
 CC ?= cc
@@ -20,6 +21,7 @@ CARGO_TARGET := $(or $(CARGO_TARGET_DIR),target)
 SOURCES := $(shell find src rdma-sys/src -type f) $(wildcard build.rs rdma-sys/build.rs Cargo.* \
 	rdma-sys/Cargo.toml cbindgen.toml)
 TEST_BUILD := $(BUILD)/cabi-tests
+MAN_SOURCES := man/generate man/page.lua man/page.man man/librpma.7.md $(wildcard man/examples/*.c)
 
 # rustc would link a cdylib without symbol versions, so it makes the archive and cc the library.
 # -z defs: nothing may be missing when a program loads it.
@@ -84,6 +86,12 @@ lint: ## formatting and lints of the Rust sources, as CI has them
 check-header: $(BUILD)/librpma.h ## fail when include/librpma.h is not what the sources give
 	diff -u include/librpma.h $(BUILD)/librpma.h
 
+man: $(BUILD)/man/man7/librpma.7 ## make the manual pages (needs pandoc)
+
+# Written last, so it stands for all of them.
+$(BUILD)/man/man7/librpma.7: include/librpma.h Cargo.toml $(MAN_SOURCES)
+	man/generate $(BUILD)/man
+
 install: all ## install library, header and librpma.pc (DESTDIR, PREFIX, LIBDIR)
 	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(PKGCONFIGDIR)"
 	$(INSTALL) -m 644 $(BUILD)/$(SONAME) $(BUILD)/librpma.a "$(DESTDIR)$(LIBDIR)"
@@ -91,7 +99,12 @@ install: all ## install library, header and librpma.pc (DESTDIR, PREFIX, LIBDIR)
 	$(INSTALL) -m 644 include/librpma.h "$(DESTDIR)$(INCLUDEDIR)"
 	$(INSTALL) -m 644 $(BUILD)/librpma.pc "$(DESTDIR)$(PKGCONFIGDIR)"
 
+install-man: man ## install the manual pages (MANDIR)
+	$(INSTALL) -d "$(DESTDIR)$(MANDIR)/man3" "$(DESTDIR)$(MANDIR)/man7"
+	$(INSTALL) -m 644 $(BUILD)/man/man3/*.3 "$(DESTDIR)$(MANDIR)/man3"
+	$(INSTALL) -m 644 $(BUILD)/man/man7/librpma.7 "$(DESTDIR)$(MANDIR)/man7"
+
 clean: ## remove everything that was built
 	rm -rf $(BUILD) $(CARGO_TARGET)
 
-.PHONY: all help demo check test-programs lint check-header header install clean
+.PHONY: all help demo check test-programs lint check-header header man install install-man clean
