@@ -89,13 +89,18 @@ def lock():
         yield
 
 
+def temporary_folder():
+    # A child that is being killed may still write to it; what then remains goes with the next lock().
+    return tempfile.TemporaryDirectory(prefix="tmp.", dir=CACHE, ignore_cleanup_errors=True)
+
+
 def newest(series):
     """Package, version and size in bytes of what the meta package depends on."""
     meta = META_PACKAGES[series]
     depends = apt_field(meta, "Depends")
-    match = re.match(r"(linux-image-\S+) \(= (\S+)\)", depends)
+    match = re.match(rf"(linux-image-{re.escape(series)}[.-]\S+) \(= (\S+)\)", depends)
     if not match:
-        raise Error(f"{meta} depends on '{depends}', which names no kernel")
+        raise Error(f"{meta} depends on '{depends}', which is no kernel {series}")
     package, version = match.groups()
     return package, version, int(apt_field(f"{package}={version}", "Size"))
 
@@ -110,7 +115,7 @@ def apt_field(package, field):
 
 
 def download(package, version, size, folder):
-    with tempfile.TemporaryDirectory(prefix="tmp.", dir=CACHE) as tmp:
+    with temporary_folder() as tmp:
         tmp = pathlib.Path(tmp)
         start = time.monotonic()
         # With a sandbox user apt warns about every folder that _apt cannot write to.
@@ -125,6 +130,7 @@ def download(package, version, size, folder):
                         apt.wait(1)
             finally:
                 apt.kill()
+                apt.wait()
             messages.seek(0)
             if apt.returncode != 0:
                 raise Error(f"cannot download {package} {version}: {messages.read().strip()}")
@@ -179,7 +185,7 @@ def initramfs(folder):
         return image
     start = time.monotonic()
     progress("building the initramfs", start)
-    with tempfile.TemporaryDirectory(prefix="tmp.", dir=CACHE) as tmp:
+    with temporary_folder() as tmp:
         root = pathlib.Path(tmp) / "root"
         for name in ("bin", "modules", "proc", "sys", "dev", "host"):
             (root / name).mkdir(parents=True)
