@@ -135,6 +135,7 @@ int main(int argc, char *argv[])
 	int result;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	print_library();
 	if (argc == 5 && strcmp(argv[1], "server") == 0) {
 		result = serve(&side, argv[2], argv[3], argv[4]);
 	} else if (argc == 4 && strcmp(argv[1], "client") == 0) {
