@@ -106,6 +106,27 @@ static inline int check_completion(const struct ibv_wc *wc, const void *operatio
 	return 0;
 }
 
+/* Wait until there may be a completion; an event of the connection can only be its end. */
+static inline int wait_cq_or_end(struct rpma_conn *conn, struct rpma_cq *cq, const char *operation)
+{
+	struct pollfd fds[2] = {{.events = POLLIN}, {.events = POLLIN}};
+	int ret = rpma_cq_get_fd(cq, &fds[0].fd);
+
+	if (ret == 0)
+		ret = rpma_conn_get_event_fd(conn, &fds[1].fd);
+	if (ret != 0)
+		return failed("getting a file descriptor", ret);
+	ret = poll(fds, 2, TIMEOUT_MS);
+	if (ret > 0 && fds[0].revents != 0)
+		return 0;
+	if (ret < 0)
+		perror("poll");
+	else
+		fprintf(stderr, "%s: %s\n", operation, ret == 0 ? "no completion in time" :
+				"the connection was closed");
+	return -1;
+}
+
 /*
  * Wait for the next completion, which has to be that of this operation. These programs
  * give each operation its name as op_context, and it is the name that is compared.
@@ -114,21 +135,21 @@ static inline int check_completion(const struct ibv_wc *wc, const void *operatio
  * called last. So take completions until there are none, and only then wait; to wait
  * first is to miss one that is there already.
  */
-static inline int wait_completion(struct rpma_cq *cq, const char *operation)
+static inline int wait_completion(struct rpma_conn *conn, const char *operation)
 {
+	struct rpma_cq *cq;
 	struct ibv_wc wc;
-	int fd;
-	int ret = rpma_cq_get_fd(cq, &fd);
+	int ret = rpma_conn_get_cq(conn, &cq);
 
 	if (ret != 0)
-		return failed("rpma_cq_get_fd", ret);
+		return failed("rpma_conn_get_cq", ret);
 	for (;;) {
 		ret = rpma_cq_get_wc(cq, 1, &wc, NULL);
 		if (ret == 0)
 			return check_completion(&wc, operation);
 		if (ret != RPMA_E_NO_COMPLETION)
 			return failed("rpma_cq_get_wc", ret);
-		if (wait_readable(fd, operation, TIMEOUT_MS) != 0)
+		if (wait_cq_or_end(conn, cq, operation) != 0)
 			return -1;
 		ret = rpma_cq_wait(cq);
 		if (ret != 0 && ret != RPMA_E_NO_COMPLETION)

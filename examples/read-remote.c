@@ -85,16 +85,12 @@ static int take_offer(struct side *side, size_t *size)
 static int read_text(struct side *side, size_t size)
 {
 	static const char operation[] = "rpma_read";
-	struct rpma_cq *cq;
-	int ret = rpma_conn_get_cq(side->conn, &cq);
+	int ret = rpma_read(side->conn, side->mr, 0, side->remote, 0, size,
+			RPMA_F_COMPLETION_ALWAYS, operation);
 
 	if (ret != 0)
-		return failed("rpma_conn_get_cq", ret);
-	ret = rpma_read(side->conn, side->mr, 0, side->remote, 0, size,
-			RPMA_F_COMPLETION_ALWAYS, operation);
-	if (ret != 0)
 		return failed(operation, ret);
-	if (wait_completion(cq, operation) != 0)
+	if (wait_completion(side->conn, operation) != 0)
 		return -1;
 	side->text[TEXT_MAX - 1] = '\0';
 	printf("read %zu bytes: %s\n", size, side->text);

@@ -25,7 +25,6 @@ struct options {
 struct client {
 	struct rpma_peer *peer;
 	struct rpma_conn *conn;
-	struct rpma_cq *cq;
 	struct rpma_mr_remote *log;
 	enum rpma_flush_type flush_type;
 	uint64_t capacity;
@@ -50,9 +49,6 @@ static int connect_to(struct client *client, const struct options *options, enum
 	ret = rpma_conn_req_connect(&req, &pdata, &client->conn);
 	if (ret != 0)
 		return failed("rpma_conn_req_connect", ret);
-	ret = rpma_conn_get_cq(client->conn, &client->cq);
-	if (ret != 0)
-		return failed("rpma_conn_get_cq", ret);
 	return wait_event(client->conn, RPMA_CONN_ESTABLISHED);
 }
 
@@ -160,7 +156,7 @@ static int read_region(struct client *client, struct rpma_mr_local *mr, size_t o
 
 		if (ret != 0)
 			return failed(operation, ret);
-		if (wait_completion(client->cq, operation) != 0)
+		if (wait_completion(client->conn, operation) != 0)
 			return -1;
 		done += piece;
 	}
@@ -190,7 +186,7 @@ static int flush_range(struct client *client, size_t offset, size_t len)
 	int ret = rpma_flush(client->conn, client->log, offset, len, client->flush_type,
 			RPMA_F_COMPLETION_ALWAYS, operation);
 
-	return ret == 0 ? wait_completion(client->cq, operation) : failed(operation, ret);
+	return ret == 0 ? wait_completion(client->conn, operation) : failed(operation, ret);
 }
 
 /* A write needs no completion of its own when it succeeds: the flush after it has one. */
