@@ -483,17 +483,8 @@ pub unsafe extern "C" fn rpma_conn_wait(
     ffi::call(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(cq)?) };
-        let ready = conn.wait()?;
-        if let Err(failure) = ready.event_taken() {
-            out.set(null_mut());
-            return Err(failure);
-        }
-        out.set(from_ref(ready).cast_mut());
         // SAFETY: the caller's promise 2 for `is_rcq`.
-        if let Ok(is_rcq) = unsafe { Out::new(is_rcq) } {
-            is_rcq.set(c_bool::from(!core::ptr::eq(ready, &conn.cq)));
-        }
-        Ok(())
+        conn.wait(out, unsafe { Out::optional(is_rcq) })
     })
 }
 
@@ -617,26 +608,37 @@ impl Conn {
         Ok(())
     }
 
-    /// Takes the next completion event and gives the CQ it is about.
-    fn wait(&self) -> Result<&Cq> {
+    /// Takes the next completion event and tells the CQ it is about.
+    #[inline(always)]
+    fn wait(&self, out: Out<*mut Cq>, is_rcq: Option<Out<c_bool>>) -> Result {
         let channel = self.shared_channel()?.get();
         // SAFETY: the channel lives as long as the connection.
         let cq = unsafe { next_cq_event(channel) }?;
-        self.find_cq(cq).ok_or_else(|| {
-            // SAFETY: the provider gave us the event of this CQ just now. Unacknowledged, it
-            // would keep that CQ from being destroyed.
-            unsafe { ack_foreign_event(cq) };
-            log!(Error, c"rpma_conn_wait", c"completion event of a CQ of another connection");
-            Error::Unknown.into()
-        })
+        if cq == self.cq.as_ptr() {
+            tell(&self.cq, false, out, is_rcq)
+        } else {
+            self.tell_other(cq, out, is_rcq)
+        }
     }
 
-    #[inline]
-    fn find_cq(&self, cq: *mut ibv_cq) -> Option<&Cq> {
-        if cq == self.cq.as_ptr() {
-            return Some(&self.cq);
+    /// Out of line, so that waiting for the CQ of most operations is fast.
+    #[inline(never)]
+    fn tell_other(
+        &self,
+        cq: *mut ibv_cq,
+        out: Out<*mut Cq>,
+        is_rcq: Option<Out<c_bool>>,
+    ) -> Result {
+        match &self.rcq {
+            Some(rcq) if cq == rcq.as_ptr() => tell(rcq, true, out, is_rcq),
+            _ => {
+                // SAFETY: the provider gave us the event of this CQ just now. Unacknowledged, it
+                // would keep that CQ from being destroyed.
+                unsafe { ack_foreign_event(cq) };
+                log!(Error, c"rpma_conn_wait", c"completion event of a CQ of another connection");
+                Err(Error::Unknown.into())
+            }
         }
-        self.rcq.as_ref().filter(|rcq| cq == rcq.as_ptr())
     }
 
     /// Tears everything down to the end and gives the first failure. A request that was not
@@ -657,6 +659,20 @@ impl Conn {
         }
         teardown.finish()
     }
+}
+
+/// Tells that `ready`, whose event was just taken, has completions.
+#[inline(always)]
+fn tell(ready: &Cq, ready_is_rcq: bool, out: Out<*mut Cq>, is_rcq: Option<Out<c_bool>>) -> Result {
+    if let Err(failure) = ready.event_taken() {
+        out.set(null_mut());
+        return Err(failure);
+    }
+    out.set(from_ref(ready).cast_mut());
+    if let Some(is_rcq) = is_rcq {
+        is_rcq.set(c_bool::from(ready_is_rcq));
+    }
+    Ok(())
 }
 
 /// What a CM event means for a connection.

@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::log::log;
 use crate::mr::MrLocal;
-use crate::operations::recv_segment;
 use crate::peer::{Domain, Peer};
 use crate::provider::cm::{AddrInfo, CmId, EventChannel};
 
@@ -205,7 +204,8 @@ pub unsafe extern "C" fn rpma_conn_req_recv(
     ffi::call(|| {
         // SAFETY: the caller's promise 1.
         let (req, dst) = unsafe { (ffi::borrow(req)?, ffi::borrow(dst)?) };
-        req.conn.qp().post_recv(op_context, recv_segment(Some(dst), offset, len)?)
+        let addr = dst.at(offset, len)?;
+        req.conn.qp().post_recv(op_context, dst.sge(addr, len))
     })
 }
 

@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 use libc::c_int;
 use rdma_sys::{ibv_comp_channel, ibv_context, ibv_cq, ibv_wc};
 
-use crate::error::{Error, Result, Teardown};
+use crate::error::{Error, Failure, Result, Teardown};
 use crate::ffi::{self, Out};
 use crate::log::log;
 use crate::provider::verbs::{self, CompChannel, channel_fd, next_cq_event};
@@ -141,16 +141,17 @@ pub unsafe extern "C" fn rpma_cq_get_wc(
         // SAFETY: the caller's promise 1 for `cq`.
         let cq = unsafe { ffi::borrow(cq) }?;
         ffi::required(wc)?;
-        if num_entries < 1 || (num_entries > 1 && num_entries_got.is_null()) {
+        // SAFETY: the caller's promise 2 for `num_entries_got`.
+        let out = unsafe { Out::optional(num_entries_got) };
+        if num_entries == 1 {
+            // SAFETY: the caller's promise 2: there is room for one.
+            return unsafe { cq.get_wc(1, wc, out) };
+        }
+        if num_entries < 1 || out.is_none() {
             return Err(Error::Inval.into());
         }
         // SAFETY: the caller's promise 2: there is room for so many.
-        let got = unsafe { cq.poll(num_entries, wc) }?;
-        // SAFETY: the caller's promise 2 for `num_entries_got`.
-        if let Ok(out) = unsafe { Out::new(num_entries_got) } {
-            out.set(got);
-        }
-        Ok(())
+        unsafe { cq.get_several_wc(num_entries, wc, out) }
     })
 }
 
@@ -191,25 +192,42 @@ impl Cq {
     }
 
     fn wait(&self) -> Result {
-        if self.own_channel.is_none() {
-            return Err(Error::SharedChannel.into());
-        }
+        let channel = self.own_channel.as_ref().ok_or(Error::SharedChannel)?;
         // SAFETY: the channel is alive.
-        unsafe { next_cq_event(self.channel) }?;
+        unsafe { next_cq_event(channel.get()) }?;
         self.event_taken()
     }
 
     /// # Safety
     ///
     /// `wc` has room for `count` completions.
-    #[inline]
-    unsafe fn poll(&self, count: c_int, wc: *mut ibv_wc) -> Result<c_int> {
+    #[inline(always)]
+    unsafe fn get_wc(&self, count: c_int, wc: *mut ibv_wc, out: Option<Out<c_int>>) -> Result {
         // SAFETY: passed on to the caller.
         let got = unsafe { self.cq.poll(count, wc) };
-        if got > 0 && got <= count {
-            return Ok(got);
+        if got < 1 || got > count {
+            return Err(poll_failed(got));
         }
-        poll_failed(got)
+        if let Some(out) = out {
+            out.set(got);
+        }
+        Ok(())
+    }
+
+    /// Out of line, so that getting one by one is fast.
+    ///
+    /// # Safety
+    ///
+    /// As [`Cq::get_wc`].
+    #[inline(never)]
+    unsafe fn get_several_wc(
+        &self,
+        count: c_int,
+        wc: *mut ibv_wc,
+        out: Option<Out<c_int>>,
+    ) -> Result {
+        // SAFETY: passed on to the caller.
+        unsafe { self.get_wc(count, wc, out) }
     }
 
     pub(crate) fn destroy(self) -> Result {
@@ -224,14 +242,14 @@ impl Cq {
 
 /// What a poll that brought nothing usable means.
 #[inline(never)]
-fn poll_failed(got: c_int) -> Result<c_int> {
+fn poll_failed(got: c_int) -> Failure {
     if got == 0 {
         log!(Debug, c"rpma_cq_get_wc", c"no completion");
-        return Err(Error::NoCompletion.into());
+        return Error::NoCompletion.into();
     }
     if got < 0 {
-        return Err(failed!(c"ibv_poll_cq"));
+        return failed!(c"ibv_poll_cq");
     }
     log!(Error, c"rpma_cq_get_wc", c"ibv_poll_cq() gave more completions than asked for");
-    Err(Error::Unknown.into())
+    Error::Unknown.into()
 }

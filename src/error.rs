@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! What a call can fail with, and how that becomes a C return code and `errno`.
 
+use core::num::NonZeroU64;
+
 use libc::c_int;
 
 /// Something failed that none of the other codes describes.
@@ -26,58 +28,54 @@ pub const RPMA_E_NOT_SHARED_CHNL: c_int = -100_009;
 
 /// The failures that calls report, one variant per error code of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
 pub(crate) enum Error {
-    Unknown,
-    NoSupp,
-    Provider,
-    NoMem,
-    Inval,
-    NoCompletion,
-    NoEvent,
-    SharedChannel,
-    NotSharedChannel,
-}
-
-impl Error {
-    const fn code(self) -> c_int {
-        match self {
-            Self::Unknown => RPMA_E_UNKNOWN,
-            Self::NoSupp => RPMA_E_NOSUPP,
-            Self::Provider => RPMA_E_PROVIDER,
-            Self::NoMem => RPMA_E_NOMEM,
-            Self::Inval => RPMA_E_INVAL,
-            Self::NoCompletion => RPMA_E_NO_COMPLETION,
-            Self::NoEvent => RPMA_E_NO_EVENT,
-            Self::SharedChannel => RPMA_E_SHARED_CHANNEL,
-            Self::NotSharedChannel => RPMA_E_NOT_SHARED_CHNL,
-        }
-    }
+    Unknown = RPMA_E_UNKNOWN,
+    NoSupp = RPMA_E_NOSUPP,
+    Provider = RPMA_E_PROVIDER,
+    NoMem = RPMA_E_NOMEM,
+    Inval = RPMA_E_INVAL,
+    NoCompletion = RPMA_E_NO_COMPLETION,
+    NoEvent = RPMA_E_NO_EVENT,
+    SharedChannel = RPMA_E_SHARED_CHANNEL,
+    NotSharedChannel = RPMA_E_NOT_SHARED_CHNL,
 }
 
 /// An error together with the `errno` of the moment it happened, so that no undo step and no
 /// logging in between can change what the caller sees.
+///
+/// One word that is never 0: a result without a value is a register, and its check one compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
-    error: Error,
-    errno: c_int,
-}
+pub(crate) struct Failure(NonZeroU64);
 
 impl Failure {
     /// A provider call failed with `errno`.
     pub(crate) const fn provider(errno: c_int) -> Self {
-        Self { error: Error::Provider, errno }
+        Self::with_errno(Error::Provider, errno)
     }
 
     /// `error`, with an `errno` that a provider call gave as its return value.
     pub(crate) const fn with_errno(error: Error, errno: c_int) -> Self {
-        Self { error, errno }
+        let word = (error as u32 as u64) << 32 | errno as u32 as u64;
+        // SAFETY: no error is 0.
+        Self(unsafe { NonZeroU64::new_unchecked(word) })
+    }
+
+    /// Sets `errno` and gives the return code. Out of line, and once, to keep the calls small.
+    #[cold]
+    #[inline(never)]
+    fn report(self) -> c_int {
+        let word = self.0.get();
+        errno::set(word as c_int);
+        (word >> 32) as c_int
     }
 }
 
 impl From<Error> for Failure {
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn from(error: Error) -> Self {
-        Self { error, errno: errno::get() }
+        Self::with_errno(error, errno::get())
     }
 }
 
@@ -88,10 +86,7 @@ pub(crate) type Result<T = ()> = core::result::Result<T, Failure>;
 pub(crate) fn status(result: Result) -> c_int {
     match result {
         Ok(()) => 0,
-        Err(failure) => {
-            errno::set(failure.errno);
-            failure.error.code()
-        }
+        Err(failure) => failure.report(),
     }
 }
 

@@ -45,10 +45,33 @@ pub(crate) unsafe fn head<'a>(ptr: *const c_void, len: usize, wanted: usize) -> 
     Ok(unsafe { core::slice::from_raw_parts(ptr.cast(), len.min(wanted)) })
 }
 
+/// The `T` that the `len` bytes at `ptr` begin with; none where they are too few.
+///
+/// # Safety
+///
+/// Promise 4, and a `T` may be any bytes.
+#[inline]
+pub(crate) unsafe fn record<'a, T>(ptr: *const c_void, len: usize) -> Result<Option<&'a T>> {
+    const { assert!(align_of::<T>() == 1, "callers give any address") };
+    let ptr = required(ptr)?;
+    // SAFETY: readable by the caller's promise.
+    Ok(if len < size_of::<T>() { None } else { Some(unsafe { &*ptr.cast() }) })
+}
+
 /// An out-parameter. It may point to memory that was never written, so it is only ever written.
 pub(crate) struct Out<'a, T>(NonNull<T>, PhantomData<&'a mut T>);
 
 impl<T> Out<'_, T> {
+    /// One that may be NULL.
+    ///
+    /// # Safety
+    ///
+    /// As [`Out::new`].
+    #[inline]
+    pub(crate) unsafe fn optional(ptr: *mut T) -> Option<Self> {
+        NonNull::new(ptr).map(|ptr| Self(ptr, PhantomData))
+    }
+
     /// # Safety
     ///
     /// `ptr` is NULL or writable for a `T` (promise 2).

@@ -25,9 +25,9 @@ use crate::mr::{
 };
 use crate::operations::send_flags;
 use crate::peer::Domain;
-use crate::provider::failed;
 use crate::provider::qp::{NativeOps, NativeQp, Remote, Send};
 use crate::provider::verbs::{DeviceCaps, Mr, is_iwarp};
+use crate::provider::{check_code, failed};
 
 /// What rpma_flush() guarantees.
 #[allow(non_camel_case_types)]
@@ -101,8 +101,7 @@ pub unsafe extern "C" fn rpma_flush(
         // SAFETY: the caller's promise 1.
         let (conn, dst) = unsafe { (ffi::borrow(conn)?, ffi::borrow(dst)?) };
         let flags = send_flags(flags)?;
-        let kind = FlushType::from_raw(r#type)?;
-        conn.flush(dst, Range { offset: dst_offset, len }, kind, flags, op_context)
+        conn.flush(dst, Range { offset: dst_offset, len }, r#type, flags, op_context)
     })
 }
 
@@ -151,13 +150,18 @@ impl Range {
     /// What a flush of this range reads, of a region of `size` bytes: 8 bytes at its start,
     /// moved and cut so as not to leave the region. A range that does leave it is the provider's
     /// to refuse.
-    #[inline]
     fn to_read(self, size: usize) -> Self {
         let len = FlushBuffer::SIZE.min(size);
         match self.offset.checked_add(self.len) {
             Some(end) if end <= size => Self { offset: self.offset.min(size - len), len },
             _ => Self { offset: self.offset, len: FlushBuffer::SIZE },
         }
+    }
+
+    /// Whether what is read is simply the first 8 bytes.
+    #[inline]
+    fn begins_well_inside(self, size: usize) -> bool {
+        self.offset.checked_add(FlushBuffer::SIZE).is_some_and(|end| end <= size)
     }
 }
 
@@ -167,11 +171,12 @@ impl Conn {
         &self,
         dst: &MrRemote,
         range: Range,
-        kind: FlushType,
+        kind: rpma_flush_type_raw,
         flags: c_uint,
         op_context: *const c_void,
     ) -> Result {
         let remote = dst.at(range.offset, range.len)?;
+        let kind = FlushType::from_raw(kind)?;
         if matches!(kind, FlushType::Persistent) && !self.direct_write_to_pmem() {
             return Err(refused(c"the peer does not declare direct write to PMem"));
         }
@@ -179,22 +184,44 @@ impl Conn {
             return Err(refused(c"the region was not registered for this type of flush"));
         }
         if let Some(qp) = self.qp().native_flush() {
-            return native(&qp, remote, range.len, kind, flags, op_context);
+            let code = native(qp, remote, range.len, kind, flags, op_context);
+            return check_code!(c"ibv_wr_complete", code);
         }
+        if range.begins_well_inside(dst.size()) {
+            self.flush_by_reading(remote, FlushBuffer::SIZE, flags, op_context)
+        } else {
+            self.flush_at_the_end(dst, range, flags, op_context)
+        }
+    }
+
+    /// Out of line: it is rare.
+    #[cold]
+    #[inline(never)]
+    fn flush_at_the_end(
+        &self,
+        dst: &MrRemote,
+        range: Range,
+        flags: c_uint,
+        op_context: *const c_void,
+    ) -> Result {
+        let read = range.to_read(dst.size());
+        self.flush_by_reading(dst.at(read.offset, 0)?, read.len, flags, op_context)
+    }
+
+    #[inline(always)]
+    fn flush_by_reading(
+        &self,
+        remote: Remote,
+        len: usize,
+        flags: c_uint,
+        op_context: *const c_void,
+    ) -> Result {
         let Some(buffer) = self.flush_buffer() else {
             return Err(Error::Unknown.into());
         };
-        let read = range.to_read(dst.size());
-        self.qp().post_send(
-            Send {
-                wr_id: op_context,
-                opcode: ibv_wr_opcode::IBV_WR_RDMA_READ,
-                flags,
-                imm: 0,
-                remote: dst.at(read.offset, 0)?,
-            },
-            Some(buffer.sge(read.len as u32)),
-        )
+        let opcode = ibv_wr_opcode::IBV_WR_RDMA_READ;
+        let send = Send { wr_id: op_context, opcode, flags, imm: 0 };
+        self.qp().post_send(send, remote, buffer.sge(len as u32))
     }
 }
 
@@ -204,17 +231,19 @@ fn refused(why: &'static CStr) -> Failure {
     Error::NoSupp.into()
 }
 
+#[cold]
+#[inline(never)]
 fn native(
-    qp: &NativeQp,
+    qp: NativeQp,
     remote: Remote,
     len: usize,
     kind: FlushType,
     flags: c_uint,
     op_context: *const c_void,
-) -> Result {
+) -> c_int {
     // The length of a range has 32 bits on the wire.
     let level = if u32::try_from(len).is_ok() { IBV_FLUSH_RANGE } else { IBV_FLUSH_MR };
-    qp.flush(op_context, flags, remote, len, kind.placement(), level)
+    qp.flush(remote, len, kind.placement(), level, flags, op_context)
 }
 
 /// Where the reads of flushes go; nobody looks at what they bring.
@@ -345,6 +374,9 @@ mod tests {
                 prop_assert!(read.offset <= offset);
                 prop_assert!(offset + 8 > size || read.offset == offset);
             } else {
+                prop_assert_eq!(read, Range { offset, len: 8 });
+            }
+            if range.begins_well_inside(size) {
                 prop_assert_eq!(read, Range { offset, len: 8 });
             }
         }

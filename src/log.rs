@@ -5,8 +5,9 @@
 //! `errno`, not even when the user's function does.
 
 use core::ffi::CStr;
+use core::marker::PhantomData;
 use core::mem::{MaybeUninit, transmute};
-use core::ptr::null_mut;
+use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use libc::{c_char, c_int, c_void};
@@ -283,11 +284,31 @@ pub(crate) fn environment(name: &CStr) -> Option<&'static CStr> {
     }
 }
 
+/// A C string by its address alone. Code that logs passes several of them, and stays small so.
+#[derive(Clone, Copy)]
+pub(crate) struct Text<'a>(NonNull<c_char>, PhantomData<&'a CStr>);
+
+impl<'a> Text<'a> {
+    pub(crate) const fn new(text: &'a CStr) -> Self {
+        // SAFETY: no reference is NULL.
+        Self(unsafe { NonNull::new_unchecked(text.as_ptr().cast_mut()) }, PhantomData)
+    }
+
+    fn as_ptr(self) -> *const c_char {
+        self.0.as_ptr()
+    }
+
+    fn to_bytes(self) -> &'a [u8] {
+        // SAFETY: made of a C string that lives long enough.
+        unsafe { CStr::from_ptr(self.as_ptr()) }.to_bytes()
+    }
+}
+
 /// Where in the source a message is told.
-pub(crate) struct Place {
-    pub(crate) file: &'static CStr,
-    pub(crate) line: c_int,
-    pub(crate) function: &'static CStr,
+struct Place<'a> {
+    file: Text<'a>,
+    line: c_int,
+    function: Text<'a>,
 }
 
 /// The length of the part of `path` behind its last slash, with a NUL.
@@ -313,26 +334,20 @@ pub(crate) const fn base_name<const N: usize>(path: &str) -> [u8; N] {
     bytes
 }
 
-/// The place where this stands, in the function of the given name.
-macro_rules! place {
-    ($function:expr) => {
-        $crate::log::Place {
-            file: {
-                const LEN: usize = $crate::log::base_name_len(file!());
-                // Only the name itself gets into the library, not the path.
-                const FILE: [u8; LEN] = $crate::log::base_name(file!());
-                const NAME: &core::ffi::CStr = match core::ffi::CStr::from_bytes_with_nul(&FILE) {
-                    Ok(name) => name,
-                    Err(_) => c"",
-                };
-                NAME
-            },
-            line: line!() as libc::c_int,
-            function: $function,
-        }
-    };
+/// The name of this source file.
+macro_rules! file_name {
+    () => {{
+        const LEN: usize = $crate::log::base_name_len(file!());
+        // Only the name itself gets into the library, not the path.
+        const FILE: [u8; LEN] = $crate::log::base_name(file!());
+        const NAME: &core::ffi::CStr = match core::ffi::CStr::from_bytes_with_nul(&FILE) {
+            Ok(name) => name,
+            Err(_) => c"",
+        };
+        $crate::log::Text::new(NAME)
+    }};
 }
-pub(crate) use place;
+pub(crate) use file_name;
 
 /// Logs the given parts as one message: `log!(Error, c"function", c"text ", 42_u64)`.
 macro_rules! log {
@@ -340,7 +355,9 @@ macro_rules! log {
         if $crate::log::enabled($crate::log::Level::$level) {
             $crate::log::send(
                 $crate::log::Level::$level,
-                &$crate::log::place!($function),
+                $crate::log::file_name!(),
+                line!(),
+                $crate::log::Text::new($function),
                 &[$( $crate::log::Part::from($part) ),+],
             );
         }
@@ -351,7 +368,7 @@ pub(crate) use log;
 /// What a message is made of.
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'a> {
-    Text(&'a CStr),
+    Text(Text<'a>),
     /// A text in quotation marks, or NULL.
     Quoted(Option<&'a CStr>),
     Number(u64),
@@ -364,7 +381,7 @@ pub(crate) enum Part<'a> {
 
 impl<'a> From<&'a CStr> for Part<'a> {
     fn from(text: &'a CStr) -> Self {
-        Self::Text(text)
+        Self::Text(Text::new(text))
     }
 }
 
@@ -471,14 +488,16 @@ impl Message {
 /// Puts the message together and hands it to the log function.
 #[cold]
 #[inline(never)]
-pub(crate) fn send(level: Level, place: &Place, parts: &[Part]) {
+pub(crate) fn send(level: Level, file: Text, line: u32, function: Text, parts: &[Part]) {
     let errno_before = errno::get();
     let mut message = Message::new();
     for part in parts {
         message.part(*part);
     }
     message.end();
-    deliver(level, place, &message);
+    // No file has that many lines.
+    let place = Place { file, line: line as c_int, function };
+    deliver(level, &place, &message);
     errno::set(errno_before);
 }
 
@@ -661,7 +680,8 @@ mod tests {
         let mut message = Message::new();
         message.bytes(b"text");
         message.end();
-        let place = Place { file: c"mr.rs", line: 7, function: c"rpma_mr_reg" };
+        let (file, function) = (Text::new(c"mr.rs"), Text::new(c"rpma_mr_reg"));
+        let place = Place { file, line: 7, function };
         let line = text(|line| append_event(line, Level::Warning, &place, &message));
         assert_eq!(line, "*WARN*  mr.rs:   7: rpma_mr_reg: text\n");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Memory regions: local ones, which are registered, and remote ones, made from a descriptor.
 
+use core::ffi::CStr;
 use core::ptr::NonNull;
 
 use libc::{c_int, c_void};
@@ -41,8 +42,11 @@ const USAGE_ALL: c_int = 0xff;
 
 /// A region of this process's memory, registered with a peer's device.
 pub struct MrLocal {
-    mr: Mr,
+    // What data segments are made of, here to save them the way to the MR.
+    addr: u64,
+    lkey: u32,
     usage: u8,
+    mr: Mr,
 }
 
 /// A region of the remote side's memory, as its descriptor tells.
@@ -213,8 +217,8 @@ pub unsafe extern "C" fn rpma_mr_remote_from_descriptor(
 ) -> c_int {
     ffi::call(|| {
         // SAFETY: the caller's promises 2 and 4.
-        let (desc, out) =
-            unsafe { (ffi::head(desc, desc_size, DESCRIPTOR_SIZE)?, Out::new(mr_ptr)?) };
+        let (out, desc) = unsafe { (Out::new(mr_ptr)?, ffi::record(desc, desc_size)?) };
+        let desc = desc.ok_or_else(|| too_short(desc_size))?;
         out.give(MrRemote::from_descriptor(desc)?);
         Ok(())
     })
@@ -484,9 +488,18 @@ pub(crate) fn access_flags(usage: c_int, iwarp: bool, caps: DeviceCaps) -> u32 {
 const ACCESS_FLUSH_GLOBAL: u32 = ibv_access_flags::IBV_ACCESS_FLUSH_GLOBAL.0;
 const ACCESS_FLUSH_PERSISTENT: u32 = ibv_access_flags::IBV_ACCESS_FLUSH_PERSISTENT.0;
 
+/// A region as it goes over the wire: little-endian and packed.
+#[repr(C)]
+struct Descriptor {
+    addr: [u8; 8],
+    size: [u8; 8],
+    rkey: [u8; 4],
+    usage: u8,
+}
+
 /// Size of a descriptor in bytes.
-const DESCRIPTOR_SIZE: usize = 21;
-type Descriptor = [u8; DESCRIPTOR_SIZE];
+const DESCRIPTOR_SIZE: usize = size_of::<Descriptor>();
+const _: () = assert!(DESCRIPTOR_SIZE == 21);
 
 impl MrLocal {
     /// # Safety
@@ -526,17 +539,23 @@ impl MrLocal {
             mr = reg(access);
         }
         let mr = mr.map_err(|errno| reg_failed(errno, domain.caps()))?;
+        let (addr, lkey) = (mr.get().addr as u64, mr.get().lkey);
         // `usage` has no bits beyond the lowest eight.
-        Owned::new(Self { mr, usage: usage as u8 })
+        Owned::new(Self { addr, lkey, usage: usage as u8, mr })
     }
 
-    /// The data segment at `offset`. The provider refuses what is beyond the region.
-    #[inline]
-    pub(crate) fn sge(&self, offset: usize, len: usize) -> Result<ibv_sge> {
-        let mr = self.mr.get();
-        let length = u32::try_from(len).map_err(|_| Error::Inval)?;
-        let addr = offset_address(mr.addr as u64, offset, len)?;
-        Ok(ibv_sge { addr, length, lkey: mr.lkey })
+    /// The address at `offset`, of data that a segment can hold. The provider refuses what is
+    /// beyond the region.
+    #[inline(always)]
+    pub(crate) fn at(&self, offset: usize, len: usize) -> Result<u64> {
+        u32::try_from(len).map_err(|_| Error::Inval)?;
+        offset_address(self.addr, offset, len)
+    }
+
+    /// The data segment of `len` bytes at an address that [`MrLocal::at`] gave for them.
+    #[inline(always)]
+    pub(crate) fn sge(&self, addr: u64, len: usize) -> ibv_sge {
+        ibv_sge { addr, length: len as u32, lkey: self.lkey }
     }
 
     fn as_remote(&self) -> MrRemote {
@@ -560,7 +579,7 @@ impl MrLocal {
     }
 
     fn advise_segment(&self, offset: usize, len: usize, advice: c_int, flags: u32) -> Result {
-        let mut sge = self.sge(offset, len)?;
+        let mut sge = self.sge(self.at(offset, len)?, len);
         // SAFETY: the region is alive, and one segment is given.
         match unsafe { ibv_advise_mr(self.mr.get().pd, advice as u32, flags, &mut sge, 1) } {
             0 => Ok(()),
@@ -591,19 +610,24 @@ fn advise_failed(errno: c_int) -> Failure {
 }
 
 /// `base + offset`, where `base + offset + len` has to be an address, too.
-#[inline]
+#[inline(always)]
 fn offset_address(base: u64, offset: usize, len: usize) -> Result<u64> {
     let addr = base.checked_add(offset as u64).ok_or(Error::Inval)?;
     // What begins in the lower half and has 32 bits ends below 64 bits in any case.
     if (addr as i64) < 0 || u32::try_from(len).is_err() {
+        rare();
         addr.checked_add(len as u64).ok_or(Error::Inval)?;
     }
     Ok(addr)
 }
 
+/// Makes the compiler keep the code that calls it out of the way.
+#[cold]
+fn rare() {}
+
 impl MrRemote {
     /// The place at `offset`, for `len` bytes. The provider refuses what is beyond the region.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&self, offset: usize, len: usize) -> Result<Remote> {
         Ok(Remote { addr: offset_address(self.addr, offset, len)?, rkey: self.rkey })
     }
@@ -618,22 +642,22 @@ impl MrRemote {
     }
 
     fn to_descriptor(&self) -> Descriptor {
-        let mut desc = [0; DESCRIPTOR_SIZE];
-        let fields = self.addr.to_le_bytes().into_iter();
-        let fields = fields.chain(self.size.to_le_bytes()).chain(self.rkey.to_le_bytes());
-        for (to, from) in desc.iter_mut().zip(fields.chain([self.usage])) {
-            *to = from;
+        Descriptor {
+            addr: self.addr.to_le_bytes(),
+            size: self.size.to_le_bytes(),
+            rkey: self.rkey.to_le_bytes(),
+            usage: self.usage,
         }
-        desc
     }
 
-    fn from_descriptor(desc: &[u8]) -> Result<Owned<Self>> {
-        let name = c"rpma_mr_remote_from_descriptor";
-        let Some(region) = Self::parse(desc) else {
-            let (is, should) = (desc.len() as u64, DESCRIPTOR_SIZE as u64);
-            log!(Error, name, c"the descriptor has ", is, c" bytes instead of at least ", should);
-            return Err(Error::Inval.into());
+    fn from_descriptor(desc: &Descriptor) -> Result<Owned<Self>> {
+        let region = Self {
+            addr: u64::from_le_bytes(desc.addr),
+            size: u64::from_le_bytes(desc.size),
+            rkey: u32::from_le_bytes(desc.rkey),
+            usage: desc.usage,
         };
+        let name = FROM_DESCRIPTOR;
         if region.usage == 0 {
             log!(Error, name, c"the descriptor's usage is 0");
             return Err(Error::Inval.into());
@@ -653,22 +677,21 @@ impl MrRemote {
         );
         Ok(region)
     }
+}
 
-    fn parse(desc: &[u8]) -> Option<Self> {
-        let (addr, rest) = desc.split_first_chunk()?;
-        let (size, rest) = rest.split_first_chunk()?;
-        let (rkey, rest) = rest.split_first_chunk()?;
-        Some(Self {
-            addr: u64::from_le_bytes(*addr),
-            size: u64::from_le_bytes(*size),
-            rkey: u32::from_le_bytes(*rkey),
-            usage: *rest.first()?,
-        })
-    }
+const FROM_DESCRIPTOR: &CStr = c"rpma_mr_remote_from_descriptor";
+
+#[cold]
+fn too_short(size: usize) -> Failure {
+    let (name, is, should) = (FROM_DESCRIPTOR, size as u64, DESCRIPTOR_SIZE as u64);
+    log!(Error, name, c"the descriptor has ", is, c" bytes instead of at least ", should);
+    Error::Inval.into()
 }
 
 #[cfg(test)]
 mod tests {
+    use core::ptr::null_mut;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -686,7 +709,14 @@ mod tests {
         #[test]
         fn descriptors_of_any_bytes_are_parsed_or_refused(desc: Vec<u8>) {
             let usable = desc.get(20).is_some_and(|usage| *usage != 0);
-            prop_assert_eq!(MrRemote::from_descriptor(&desc).is_ok(), usable);
+            let mut region = null_mut();
+            // SAFETY: a descriptor, its size, and a handle.
+            let code = unsafe {
+                rpma_mr_remote_from_descriptor(desc.as_ptr().cast(), desc.len(), &mut region)
+            };
+            prop_assert_eq!(code == 0, usable);
+            // SAFETY: the handle is NULL or what the call gave.
+            unsafe { rpma_mr_remote_delete(&mut region) };
         }
 
         #[test]
@@ -709,7 +739,9 @@ mod tests {
             8, 7, 6, 5, 4, 3, 2, 1, 0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11, 0x24, 0x23,
             0x22, 0x21, 0x31,
         ];
-        assert_eq!(region.to_descriptor(), expected);
+        // SAFETY: a descriptor is bytes, all of them used.
+        let desc: [u8; 21] = unsafe { core::mem::transmute(region.to_descriptor()) };
+        assert_eq!(desc, expected);
     }
 
     #[test]

@@ -66,8 +66,9 @@ pub unsafe extern "C" fn rpma_read(
     ffi::call(|| {
         // SAFETY: the caller's promise 1.
         let (conn, dst, src) = unsafe { (ffi::borrow(conn)?, dst.as_ref(), src.as_ref()) };
-        let transfer = Transfer::new(dst, dst_offset, src, src_offset, len)?;
-        conn.post(ibv_wr_opcode::IBV_WR_RDMA_READ, transfer, flags, 0, op_context)
+        let opcode = ibv_wr_opcode::IBV_WR_RDMA_READ;
+        let request = Request { opcode, flags, imm: 0, op_context };
+        conn.transfer(request, (dst, dst_offset), (src, src_offset), len)
     })
 }
 
@@ -120,8 +121,9 @@ pub unsafe extern "C" fn rpma_write(
     ffi::call(|| {
         // SAFETY: the caller's promise 1.
         let (conn, dst, src) = unsafe { (ffi::borrow(conn)?, dst.as_ref(), src.as_ref()) };
-        let transfer = Transfer::new(src, src_offset, dst, dst_offset, len)?;
-        conn.post(ibv_wr_opcode::IBV_WR_RDMA_WRITE, transfer, flags, 0, op_context)
+        let opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE;
+        let request = Request { opcode, flags, imm: 0, op_context };
+        conn.transfer(request, (src, src_offset), (dst, dst_offset), len)
     })
 }
 
@@ -177,8 +179,9 @@ pub unsafe extern "C" fn rpma_write_with_imm(
     ffi::call(|| {
         // SAFETY: the caller's promise 1.
         let (conn, dst, src) = unsafe { (ffi::borrow(conn)?, dst.as_ref(), src.as_ref()) };
-        let transfer = Transfer::new(src, src_offset, dst, dst_offset, len)?;
-        conn.post(ibv_wr_opcode::IBV_WR_RDMA_WRITE_WITH_IMM, transfer, flags, imm, op_context)
+        let opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE_WITH_IMM;
+        let request = Request { opcode, flags, imm, op_context };
+        conn.transfer(request, (src, src_offset), (dst, dst_offset), len)
     })
 }
 
@@ -280,8 +283,9 @@ pub unsafe extern "C" fn rpma_send(
     ffi::call(|| {
         // SAFETY: the caller's promise 1.
         let (conn, src) = unsafe { (ffi::borrow(conn)?, src.as_ref()) };
-        let message = Transfer::message(src, offset, len)?;
-        conn.post(ibv_wr_opcode::IBV_WR_SEND, message, flags, 0, op_context)
+        let opcode = ibv_wr_opcode::IBV_WR_SEND;
+        let request = Request { opcode, flags, imm: 0, op_context };
+        conn.send(request, src, offset, len)
     })
 }
 
@@ -331,8 +335,9 @@ pub unsafe extern "C" fn rpma_send_with_imm(
     ffi::call(|| {
         // SAFETY: the caller's promise 1.
         let (conn, src) = unsafe { (ffi::borrow(conn)?, src.as_ref()) };
-        let message = Transfer::message(src, offset, len)?;
-        conn.post(ibv_wr_opcode::IBV_WR_SEND_WITH_IMM, message, flags, imm, op_context)
+        let opcode = ibv_wr_opcode::IBV_WR_SEND_WITH_IMM;
+        let request = Request { opcode, flags, imm, op_context };
+        conn.send(request, src, offset, len)
     })
 }
 
@@ -379,7 +384,13 @@ pub unsafe extern "C" fn rpma_recv(
     ffi::call(|| {
         // SAFETY: the caller's promise 1.
         let (conn, dst) = unsafe { (ffi::borrow(conn)?, dst.as_ref()) };
-        conn.qp().post_recv(op_context, recv_segment(dst, offset, len)?)
+        match region_of_message(dst, offset, len)? {
+            Some(dst) => {
+                let addr = dst.at(offset, len)?;
+                conn.qp().post_recv(op_context, dst.sge(addr, len))
+            }
+            None => conn.qp().post_recv_without_data(op_context),
+        }
     })
 }
 
@@ -395,66 +406,68 @@ pub(crate) fn send_flags(flags: c_int) -> Result<c_uint> {
     Ok((flags & ALWAYS) as c_uint)
 }
 
-/// The data segment of a receive; none for a message without data.
-#[inline]
-pub(crate) fn recv_segment(
-    dst: Option<&MrLocal>,
-    offset: usize,
-    len: usize,
-) -> Result<Option<ibv_sge>> {
-    match dst {
-        Some(dst) => dst.sge(offset, len).map(Some),
-        None if offset == 0 && len == 0 => Ok(None),
-        None => Err(Error::Inval.into()),
+/// An operation as its caller describes it, but for its data.
+struct Request {
+    opcode: ibv_wr_opcode::Type,
+    flags: c_int,
+    imm: u32,
+    op_context: *const c_void,
+}
+
+impl Request {
+    #[inline(always)]
+    fn send(self) -> Result<Send> {
+        let flags = send_flags(self.flags)?;
+        Ok(Send { wr_id: self.op_context, opcode: self.opcode, flags, imm: self.imm })
     }
 }
 
-/// What goes where.
-struct Transfer {
-    local: Option<ibv_sge>,
-    remote: Remote,
+/// The region of a message; none for one without data.
+#[inline(always)]
+pub(crate) fn region_of_message(
+    region: Option<&MrLocal>,
+    offset: usize,
+    len: usize,
+) -> Result<Option<&MrLocal>> {
+    match region {
+        None if offset != 0 || len != 0 => Err(Error::Inval.into()),
+        region => Ok(region),
+    }
 }
 
-impl Transfer {
+impl Conn {
+    /// Moves `len` bytes between a local and a remote region, from an offset into each. Without
+    /// data there are no regions either.
     #[inline(always)]
-    fn new(
-        local: Option<&MrLocal>,
-        local_offset: usize,
-        remote: Option<&MrRemote>,
-        remote_offset: usize,
+    fn transfer(
+        &self,
+        request: Request,
+        (local, local_offset): (Option<&MrLocal>, usize),
+        (remote, remote_offset): (Option<&MrRemote>, usize),
         len: usize,
-    ) -> Result<Self> {
+    ) -> Result {
         match (local, remote) {
-            (Some(local), Some(remote)) => Ok(Self {
-                local: Some(local.sge(local_offset, len)?),
-                remote: remote.at(remote_offset, len)?,
-            }),
+            (Some(local), Some(remote)) => {
+                let addr = local.at(local_offset, len)?;
+                let remote = remote.at(remote_offset, len)?;
+                self.qp().post_send(request.send()?, remote, local.sge(addr, len))
+            }
             (None, None) if local_offset == 0 && remote_offset == 0 && len == 0 => {
-                Ok(Self { local: None, remote: Remote::default() })
+                self.qp().post_send_without_data(request.send()?)
             }
             _ => Err(Error::Inval.into()),
         }
     }
 
     #[inline(always)]
-    fn message(src: Option<&MrLocal>, offset: usize, len: usize) -> Result<Self> {
-        Ok(Self { local: recv_segment(src, offset, len)?, remote: Remote::default() })
-    }
-}
-
-impl Conn {
-    #[inline(always)]
-    fn post(
-        &self,
-        opcode: ibv_wr_opcode::Type,
-        transfer: Transfer,
-        flags: c_int,
-        imm: u32,
-        op_context: *const c_void,
-    ) -> Result {
-        let flags = send_flags(flags)?;
-        let Transfer { local, remote } = transfer;
-        self.qp().post_send(Send { wr_id: op_context, opcode, flags, imm, remote }, local)
+    fn send(&self, request: Request, src: Option<&MrLocal>, offset: usize, len: usize) -> Result {
+        match region_of_message(src, offset, len)? {
+            Some(src) => {
+                let addr = src.at(offset, len)?;
+                self.qp().post_send(request.send()?, Remote::default(), src.sge(addr, len))
+            }
+            None => self.qp().post_send_without_data(request.send()?),
+        }
     }
 
     /// # Safety
@@ -477,14 +490,14 @@ impl Conn {
         let remote = dst.at(dst_offset, LENGTH as usize)?;
         if let Some(qp) = self.qp().native_atomic_write() {
             // SAFETY: passed on to the caller.
-            return unsafe { qp.atomic_write(op_context, flags, remote, src) };
+            return unsafe { qp.atomic_write(remote, src, flags, op_context) };
         }
         // The data go with the work request, so that the caller's variable is free again. The
         // fence orders the write after a flush by reading.
         let opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE;
         let flags = flags | ibv_send_flags::IBV_SEND_INLINE.0 | ibv_send_flags::IBV_SEND_FENCE.0;
         let data = ibv_sge { addr: src as u64, length: LENGTH, lkey: 0 };
-        self.qp().post_send(Send { wr_id: op_context, opcode, flags, imm: 0, remote }, Some(data))
+        self.qp().post_send(Send { wr_id: op_context, opcode, flags, imm: 0 }, remote, data)
     }
 }
 
@@ -501,13 +514,9 @@ mod tests {
     }
 
     #[test]
-    fn a_transfer_without_regions_has_no_offsets_and_no_length() {
-        assert!(Transfer::new(None, 0, None, 0, 0).is_ok());
-        for (local, remote, len) in [(1, 0, 0), (0, 1, 0), (0, 0, 1)] {
-            assert!(Transfer::new(None, local, None, remote, len).is_err());
-        }
-        assert!(recv_segment(None, 0, 0).is_ok_and(|segment| segment.is_none()));
-        assert!(recv_segment(None, 1, 0).is_err());
-        assert!(recv_segment(None, 0, 1).is_err());
+    fn a_message_without_a_region_has_no_offset_and_no_length() {
+        assert!(region_of_message(None, 0, 0).is_ok_and(|region| region.is_none()));
+        assert!(region_of_message(None, 1, 0).is_err());
+        assert!(region_of_message(None, 0, 1).is_err());
     }
 }

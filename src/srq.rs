@@ -10,9 +10,9 @@ use crate::cq::Cq;
 use crate::error::{Result, Teardown};
 use crate::ffi::{self, Out, Owned};
 use crate::mr::MrLocal;
-use crate::operations::recv_segment;
+use crate::operations::region_of_message;
 use crate::peer::{Domain, Peer};
-use crate::provider::qp::post_srq_recv;
+use crate::provider::qp::{post_srq_recv, post_srq_recv_without_data};
 use crate::provider::verbs;
 use crate::srq_cfg::SrqCfg;
 
@@ -142,9 +142,15 @@ pub unsafe extern "C" fn rpma_srq_recv(
     ffi::call(|| {
         // SAFETY: the caller's promise 1.
         let (srq, dst) = unsafe { (ffi::borrow(srq)?, dst.as_ref()) };
-        let segment = recv_segment(dst, offset, len)?;
-        // SAFETY: the queue is alive.
-        unsafe { post_srq_recv(srq.as_ptr(), op_context, segment) }
+        match region_of_message(dst, offset, len)? {
+            Some(dst) => {
+                let addr = dst.at(offset, len)?;
+                // SAFETY: the queue is alive.
+                unsafe { post_srq_recv(srq.as_ptr(), op_context, dst.sge(addr, len)) }
+            }
+            // SAFETY: as above.
+            None => unsafe { post_srq_recv_without_data(srq.as_ptr(), op_context) },
+        }
     })
 }
 

@@ -11,7 +11,7 @@
 use libc::c_int;
 
 use crate::error::Failure;
-use crate::log::{Level, Part, Place, enabled, send};
+use crate::log::{Level, Part, Text, enabled, send};
 
 pub(crate) mod cm;
 pub(crate) mod qp;
@@ -24,7 +24,12 @@ macro_rules! failed {
         $crate::provider::failed!($call, $crate::error::errno::get())
     };
     ($call:expr, $errno:expr) => {
-        $crate::provider::call_failed(&$crate::log::place!($call), $errno)
+        $crate::provider::call_failed(
+            $crate::log::file_name!(),
+            line!(),
+            $crate::log::Text::new($call),
+            $errno,
+        )
     };
 }
 pub(crate) use failed;
@@ -32,10 +37,10 @@ pub(crate) use failed;
 /// Out of line, and once, to keep the calls themselves small.
 #[cold]
 #[inline(never)]
-pub(crate) fn call_failed(place: &Place, errno: c_int) -> Failure {
-    let call = place.function;
+pub(crate) fn call_failed(file: Text, line: u32, call: Text, errno: c_int) -> Failure {
     if enabled(Level::Error) {
-        send(Level::Error, place, &[call.into(), c"() failed: ".into(), Part::Cause(errno)]);
+        let parts = [Part::Text(call), c"() failed: ".into(), Part::Cause(errno)];
+        send(Level::Error, file, line, call, &parts);
     }
     Failure::provider(errno)
 }

@@ -161,49 +161,94 @@ impl Qp {
     }
 
     /// Posts one work request to the send queue.
-    #[inline]
-    pub(crate) fn post_send(&self, send: Send, mut sge: Option<ibv_sge>) -> Result {
+    #[inline(always)]
+    pub(crate) fn post_send(&self, send: Send, remote: Remote, mut sge: ibv_sge) -> Result {
+        sent(self.post_send_list(send, remote, &mut sge, 1))
+    }
+
+    /// Posts one work request without data to the send queue.
+    #[inline(always)]
+    pub(crate) fn post_send_without_data(&self, send: Send) -> Result {
+        sent(self.post_send_no_list(send))
+    }
+
+    /// Out of line, and once: it is rare.
+    #[cold]
+    #[inline(never)]
+    fn post_send_no_list(&self, send: Send) -> c_int {
+        self.post_send_list(send, Remote::default(), null_mut(), 0)
+    }
+
+    #[inline(always)]
+    fn post_send_list(
+        &self,
+        send: Send,
+        remote: Remote,
+        sg_list: *mut ibv_sge,
+        num_sge: c_int,
+    ) -> c_int {
         let mut wr = MaybeUninit::<ibv_send_wr>::uninit();
-        let mut bad_wr = null_mut();
+        let mut bad_wr = MaybeUninit::uninit();
         let raw = wr.as_mut_ptr();
         // SAFETY: the request is only written here, and its fields that no operation of an RC QP
-        // uses stay uninitialised, which drivers do not read. `sge` lives until the call returns.
-        let code = unsafe {
+        // uses stay uninitialised, which drivers do not read. The callers' lists live until the
+        // call returns.
+        unsafe {
             addr_of_mut!((*raw).wr_id).write(send.wr_id as u64);
             addr_of_mut!((*raw).next).write(null_mut());
-            addr_of_mut!((*raw).num_sge).write(c_int::from(sge.is_some()));
-            addr_of_mut!((*raw).sg_list)
-                .write(sge.as_mut().map_or(null_mut(), core::ptr::from_mut));
+            addr_of_mut!((*raw).sg_list).write(sg_list);
+            addr_of_mut!((*raw).num_sge).write(num_sge);
             addr_of_mut!((*raw).opcode).write(send.opcode);
             addr_of_mut!((*raw).send_flags).write(send.flags);
             addr_of_mut!((*raw).imm_data_invalidated_rkey_union.imm_data).write(send.imm.to_be());
-            addr_of_mut!((*raw).wr.rdma.remote_addr).write(send.remote.addr);
-            addr_of_mut!((*raw).wr.rdma.rkey).write(send.remote.rkey);
-            ibv_post_send(self.raw.as_ptr(), raw, &mut bad_wr)
-        };
-        check_code!(c"ibv_post_send", code)
+            addr_of_mut!((*raw).wr.rdma.remote_addr).write(remote.addr);
+            addr_of_mut!((*raw).wr.rdma.rkey).write(remote.rkey);
+            ibv_post_send(self.raw.as_ptr(), raw, bad_wr.as_mut_ptr())
+        }
     }
 
     /// Posts one work request to the receive queue.
-    #[inline]
-    pub(crate) fn post_recv(&self, op_context: *const c_void, sge: Option<ibv_sge>) -> Result {
-        let code = with_recv_wr(op_context, sge, |wr, bad_wr| {
-            // SAFETY: the QP and the request are alive.
-            unsafe { ibv_post_recv(self.raw.as_ptr(), wr, bad_wr) }
-        });
-        check_code!(c"ibv_post_recv", code)
+    #[inline(always)]
+    pub(crate) fn post_recv(&self, op_context: *const c_void, mut sge: ibv_sge) -> Result {
+        received(self.post_recv_list(op_context, &mut sge, 1))
+    }
+
+    /// Posts one work request without room for data to the receive queue.
+    #[inline(always)]
+    pub(crate) fn post_recv_without_data(&self, op_context: *const c_void) -> Result {
+        received(self.post_recv_no_list(op_context))
+    }
+
+    /// Out of line: it is rare.
+    #[cold]
+    #[inline(never)]
+    fn post_recv_no_list(&self, op_context: *const c_void) -> c_int {
+        self.post_recv_list(op_context, null_mut(), 0)
+    }
+
+    #[inline(always)]
+    fn post_recv_list(
+        &self,
+        op_context: *const c_void,
+        sg_list: *mut ibv_sge,
+        num_sge: c_int,
+    ) -> c_int {
+        let mut wr = recv_wr(op_context, sg_list, num_sge);
+        let mut bad_wr = MaybeUninit::uninit();
+        // SAFETY: the QP and the request are alive.
+        unsafe { ibv_post_recv(self.raw.as_ptr(), &mut wr, bad_wr.as_mut_ptr()) }
     }
 
     /// Whether flushes can go out natively.
     #[inline]
-    pub(crate) fn native_flush(&self) -> Option<NativeQp> {
-        self.flush.map(NativeQp)
+    pub(crate) fn native_flush(&self) -> Option<NativeQp<'_>> {
+        self.flush.as_ref().map(NativeQp)
     }
 
     /// Whether atomic writes can go out natively.
     #[inline]
-    pub(crate) fn native_atomic_write(&self) -> Option<NativeQp> {
-        self.atomic_write.map(NativeQp)
+    pub(crate) fn native_atomic_write(&self) -> Option<NativeQp<'_>> {
+        self.atomic_write.as_ref().map(NativeQp)
     }
 }
 
@@ -237,7 +282,7 @@ pub(crate) struct Remote {
     pub(crate) rkey: u32,
 }
 
-/// A work request for the send queue, but for its data.
+/// A work request for the send queue, but for its data and where they go.
 pub(crate) struct Send {
     pub(crate) wr_id: *const c_void,
     pub(crate) opcode: ibv_wr_opcode::Type,
@@ -245,24 +290,40 @@ pub(crate) struct Send {
     pub(crate) flags: c_uint,
     /// Immediate data in host byte order, 0 without.
     pub(crate) imm: u32,
-    pub(crate) remote: Remote,
+}
+
+// What posting came to. Told in one place each, so that the compiler can merge the ways there.
+
+#[inline(always)]
+fn sent(code: c_int) -> Result {
+    check_code!(c"ibv_post_send", code)
+}
+
+#[inline(always)]
+fn received(code: c_int) -> Result {
+    check_code!(c"ibv_post_recv", code)
+}
+
+#[inline(always)]
+fn srq_received(code: c_int) -> Result {
+    check_code!(c"ibv_post_srq_recv", code)
 }
 
 /// A QP that can do the native operation at hand.
-pub(crate) struct NativeQp(NonNull<ibv_qp_ex>);
+pub(crate) struct NativeQp<'a>(&'a NonNull<ibv_qp_ex>);
 
-impl NativeQp {
+impl NativeQp<'_> {
     /// Flushes `len` bytes: `kind` and `level` as in `enum ibv_placement_type` and
     /// `enum ibv_selectivity_level`.
     pub(crate) fn flush(
         &self,
-        wr_id: *const c_void,
-        flags: c_uint,
         remote: Remote,
         len: usize,
         kind: u8,
         level: u8,
-    ) -> Result {
+        flags: c_uint,
+        wr_id: *const c_void,
+    ) -> c_int {
         self.post(wr_id, flags, |qp| {
             // SAFETY: the QP is alive and was granted the operation.
             unsafe { ibv_wr_flush(qp, remote.rkey, remote.addr, len, kind, level) }
@@ -274,17 +335,38 @@ impl NativeQp {
     /// # Safety
     ///
     /// `data` is readable for 8 bytes.
+    #[inline(always)]
     pub(crate) unsafe fn atomic_write(
         &self,
-        wr_id: *const c_void,
-        flags: c_uint,
         remote: Remote,
         data: *const c_void,
+        flags: c_uint,
+        wr_id: *const c_void,
     ) -> Result {
+        // SAFETY: passed on to the caller.
+        let code = unsafe { self.post_atomic_write(remote.rkey, remote.addr, data, flags, wr_id) };
+        check_code!(c"ibv_wr_complete", code)
+    }
+
+    /// Out of line, as it is rare, and with its arguments where the callers have them.
+    ///
+    /// # Safety
+    ///
+    /// `data` is readable for 8 bytes.
+    #[cold]
+    #[inline(never)]
+    unsafe fn post_atomic_write(
+        &self,
+        rkey: u32,
+        remote_addr: u64,
+        data: *const c_void,
+        flags: c_uint,
+        wr_id: *const c_void,
+    ) -> c_int {
         self.post(wr_id, flags, |qp| {
             // SAFETY: the QP is alive and was granted the operation; the data are the caller's
             // promise.
-            unsafe { ibv_wr_atomic_write(qp, remote.rkey, remote.addr, data) }
+            unsafe { ibv_wr_atomic_write(qp, rkey, remote_addr, data) }
         })
     }
 
@@ -293,17 +375,16 @@ impl NativeQp {
         wr_id: *const c_void,
         flags: c_uint,
         build: impl FnOnce(*mut ibv_qp_ex),
-    ) -> Result {
+    ) -> c_int {
         let qp = self.0.as_ptr();
         // SAFETY: the QP is alive; between start and complete its driver holds its lock.
-        let code = unsafe {
+        unsafe {
             ibv_wr_start(qp);
             (*qp).wr_id = wr_id as u64;
             (*qp).wr_flags = flags;
             build(qp);
             ibv_wr_complete(qp)
-        };
-        check_code!(c"ibv_wr_complete", code)
+        }
     }
 }
 
@@ -312,33 +393,61 @@ impl NativeQp {
 /// # Safety
 ///
 /// `srq` is alive.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn post_srq_recv(
     srq: *mut ibv_srq,
     op_context: *const c_void,
-    sge: Option<ibv_sge>,
+    mut sge: ibv_sge,
 ) -> Result {
-    let code = with_recv_wr(op_context, sge, |wr, bad_wr| {
-        // SAFETY: the SRQ by the caller's promise, and the request.
-        unsafe { ibv_post_srq_recv(srq, wr, bad_wr) }
-    });
-    check_code!(c"ibv_post_srq_recv", code)
+    // SAFETY: passed on to the caller.
+    srq_received(unsafe { post_srq_recv_list(srq, op_context, &mut sge, 1) })
+}
+
+/// Posts one work request without room for data to an SRQ.
+///
+/// # Safety
+///
+/// `srq` is alive.
+#[inline(always)]
+pub(crate) unsafe fn post_srq_recv_without_data(
+    srq: *mut ibv_srq,
+    op_context: *const c_void,
+) -> Result {
+    // SAFETY: passed on to the caller.
+    srq_received(unsafe { post_srq_recv_no_list(srq, op_context) })
+}
+
+/// Out of line: it is rare.
+///
+/// # Safety
+///
+/// `srq` is alive.
+#[cold]
+#[inline(never)]
+unsafe fn post_srq_recv_no_list(srq: *mut ibv_srq, op_context: *const c_void) -> c_int {
+    // SAFETY: passed on to the caller.
+    unsafe { post_srq_recv_list(srq, op_context, null_mut(), 0) }
+}
+
+/// # Safety
+///
+/// `srq` is alive.
+#[inline(always)]
+unsafe fn post_srq_recv_list(
+    srq: *mut ibv_srq,
+    op_context: *const c_void,
+    sg_list: *mut ibv_sge,
+    num_sge: c_int,
+) -> c_int {
+    let mut wr = recv_wr(op_context, sg_list, num_sge);
+    let mut bad_wr = MaybeUninit::uninit();
+    // SAFETY: the SRQ by the caller's promise, and the request.
+    unsafe { ibv_post_srq_recv(srq, &mut wr, bad_wr.as_mut_ptr()) }
 }
 
 #[inline(always)]
-fn with_recv_wr(
-    op_context: *const c_void,
-    mut sge: Option<ibv_sge>,
-    post: impl FnOnce(*mut ibv_recv_wr, *mut *mut ibv_recv_wr) -> c_int,
-) -> c_int {
-    let mut bad_wr = null_mut();
-    let mut wr = ibv_recv_wr {
-        wr_id: op_context as u64,
-        next: null_mut(),
-        num_sge: c_int::from(sge.is_some()),
-        sg_list: sge.as_mut().map_or(null_mut(), core::ptr::from_mut),
-    };
-    post(&mut wr, &mut bad_wr)
+fn recv_wr(op_context: *const c_void, sg_list: *mut ibv_sge, num_sge: c_int) -> ibv_recv_wr {
+    ibv_recv_wr { wr_id: op_context as u64, next: null_mut(), sg_list, num_sge }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use core::ffi::CStr;
 use core::mem::{MaybeUninit, forget};
 use core::ptr::{NonNull, null, null_mut};
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicI32, Ordering};
 
 use libc::{c_int, c_void};
 use rdma_sys::{
@@ -218,11 +218,12 @@ pub(crate) unsafe fn channel_fd(channel: NonNull<ibv_comp_channel>) -> c_int {
 /// `channel` is alive.
 #[inline]
 pub(crate) unsafe fn next_cq_event(channel: NonNull<ibv_comp_channel>) -> Result<*mut ibv_cq> {
-    let mut cq = null_mut();
-    let mut context = null_mut();
+    let mut cq = MaybeUninit::uninit();
+    let mut context = MaybeUninit::uninit();
     // SAFETY: alive by the caller's promise; the rest is ours.
-    match unsafe { ibv_get_cq_event(channel.as_ptr(), &mut cq, &mut context) } {
-        0 => Ok(cq),
+    match unsafe { ibv_get_cq_event(channel.as_ptr(), cq.as_mut_ptr(), context.as_mut_ptr()) } {
+        // SAFETY: written by a call that succeeds.
+        0 => Ok(unsafe { cq.assume_init() }),
         _ => Err(Error::NoCompletion.into()),
     }
 }
@@ -240,13 +241,14 @@ pub(crate) unsafe fn ack_foreign_event(cq: *mut ibv_cq) {
 /// A completion queue, with the count of its events that were taken and not yet acknowledged.
 pub(crate) struct Cq {
     raw: NonNull<ibv_cq>,
-    unacked: AtomicU32,
+    /// The count, less ACK_BATCH: that it is time to acknowledge shows in a sum of 0.
+    unacked: AtomicI32,
 }
 
 impl Cq {
     /// Acknowledging takes a mutex, so it is done for this many events at once. Destroying a CQ
     /// waits for all of them, so the rest is acknowledged before that.
-    const ACK_BATCH: u32 = 64;
+    const ACK_BATCH: i32 = 64;
 
     /// # Safety
     ///
@@ -259,7 +261,7 @@ impl Cq {
         // SAFETY: passed on to the caller.
         let raw = unsafe { ibv_create_cq(context, clip(size), null_mut(), channel.as_ptr(), 0) };
         let raw = NonNull::new(raw).ok_or_else(|| failed!(c"ibv_create_cq"))?;
-        Ok(Self { raw, unacked: AtomicU32::new(0) })
+        Ok(Self { raw, unacked: AtomicI32::new(-Self::ACK_BATCH) })
     }
 
     #[inline]
@@ -278,16 +280,19 @@ impl Cq {
     #[inline]
     pub(crate) fn event_taken(&self) {
         // Relaxed: only the sum matters, and whoever destroys the CQ is ordered by the caller.
-        if self.unacked.fetch_add(1, Ordering::Relaxed) + 1 >= Self::ACK_BATCH {
+        if self.unacked.fetch_add(1, Ordering::Relaxed) == -1 {
             self.ack_events();
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn ack_events(&self) {
-        let count = self.unacked.swap(0, Ordering::Relaxed);
+        let count = self.unacked.swap(-Self::ACK_BATCH, Ordering::Relaxed) + Self::ACK_BATCH;
         if count != 0 {
-            // SAFETY: the CQ is alive, and so many events were taken and not acknowledged.
-            unsafe { ibv_ack_cq_events(self.as_ptr(), count) }
+            // SAFETY: the CQ is alive, and so many events were taken and not acknowledged. The
+            // count begins at 0 and grows.
+            unsafe { ibv_ack_cq_events(self.as_ptr(), count as u32) }
         }
     }
 
