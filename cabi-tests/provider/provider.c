@@ -421,12 +421,17 @@ struct object *parent(struct object *child, const void *address)
 
 struct object *find(const void *address)
 {
+	struct object *object;
+
 	if (!address)
 		return NULL;
-	for (struct object *object = objects; object; object = object->next)
+	/* also from outside of a call, while other threads create objects */
+	lock();
+	for (object = objects; object; object = object->next)
 		if (object->address == address)
-			return object;
-	return NULL;
+			break;
+	unlock();
+	return object;
 }
 
 struct object *need(enum kind kind, const void *address, const char *call)

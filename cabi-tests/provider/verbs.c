@@ -706,8 +706,19 @@ void qp_extend(struct ibv_qp *qp, uint64_t ops)
 
 /* ---- context ---- */
 
+/* other threads read it all the time, so it is written only to change it */
+static bool context_is_current(void)
+{
+	return verbs.context.device &&
+		device.transport_type == provider_device.transport &&
+		!verbs.query_device_ex == !provider_device.query_device_ex &&
+		!verbs.advise_mr == !provider_device.advise_mr;
+}
+
 struct ibv_context *provider_context(void)
 {
+	if (context_is_current())
+		return &verbs.context;
 	device.transport_type = provider_device.transport;
 	device.node_type = provider_device.transport == IBV_TRANSPORT_IWARP ?
 		IBV_NODE_RNIC : IBV_NODE_CA;
