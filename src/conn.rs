@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Connections: their events, their queues, and their end.
 
-use core::cell::UnsafeCell;
 use core::ptr::{from_ref, null_mut};
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
@@ -18,7 +17,7 @@ use crate::peer::Domain;
 use crate::peer_cfg::PeerCfg;
 use crate::provider::cm::{CmId, EventChannel};
 use crate::provider::qp::{Qp, QpAttributes};
-use crate::provider::verbs::{CompChannel, ack_foreign_event, channel_fd, next_cq_event};
+use crate::provider::verbs::{CompChannel, ack_foreign_event, next_cq_event};
 
 /// For rpma_conn_wait(): wait until a completion event arrives.
 pub const RPMA_W_WAIT_FOR_COMPLETION: c_int = 1;
@@ -431,8 +430,7 @@ pub unsafe extern "C" fn rpma_conn_get_compl_fd(conn: *const Conn, fd: *mut c_in
     ffi::call(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(fd)?) };
-        // SAFETY: the channel lives as long as the connection.
-        out.set(unsafe { channel_fd(conn.shared_channel()?.get()) });
+        out.set(conn.shared_channel()?.fd());
         Ok(())
     })
 }
@@ -503,6 +501,7 @@ impl Conn {
             log!(Error, c"rpma_conn_req_new", why);
             return Err(Error::Inval.into());
         }
+        let private_data = PrivateData::new(private_data)?;
         let verbs = id.verbs();
         let shared_channel = if settings.shared_channel {
             // SAFETY: an id that is resolved, or that came in, is bound to an open device.
@@ -537,7 +536,7 @@ impl Conn {
             cq,
             id,
             shared_channel,
-            private_data: PrivateData::new(private_data),
+            private_data,
             flush_buffer: None,
             domain,
             direct_write_to_pmem: AtomicBool::new(false),
@@ -695,39 +694,37 @@ const fn map_event(kind: rdma_cm_event_type::Type) -> Option<rpma_conn_event> {
     }
 }
 
-/// Private data of the other side's. There is room for all that can come, so that an event that
-/// brings some cannot fail; and it stays in its place, since callers keep pointers to it.
+/// Private data of the other side's. Until some have come there is room for all that can, so that
+/// an event that brings some cannot fail; the room goes when it brings none. Data stay in their
+/// place, since callers keep pointers to them.
 struct PrivateData {
     /// 0 as long as there are none.
     len: AtomicU8,
-    bytes: UnsafeCell<[u8; Self::MAX]>,
+    bytes: ffi::Bytes,
 }
 
 impl PrivateData {
-    const MAX: usize = u8::MAX as usize;
-
-    fn new(data: &[u8]) -> Self {
-        let new = Self { len: AtomicU8::new(0), bytes: UnsafeCell::new([0; Self::MAX]) };
-        new.store(data);
-        new
+    fn new(data: &[u8]) -> Result<Self> {
+        let len = u8::try_from(data.len()).unwrap_or(u8::MAX);
+        let room = if len == 0 { u8::MAX } else { len };
+        let new = Self { len: AtomicU8::new(0), bytes: ffi::Bytes::new(room)? };
+        if len != 0 {
+            new.store(data);
+        }
+        Ok(new)
     }
 
-    /// Keeps `data` unless there are some already.
+    /// Keeps `data`, which are all that will come, unless there are some already.
     fn store(&self, data: &[u8]) {
         if self.len.load(Ordering::Relaxed) != 0 {
             return;
         }
-        let len = data.len().min(Self::MAX);
-        // SAFETY: there is room for `len` bytes. Nobody has a pointer to them while the length is
-        // 0, and one thread at a time takes events.
-        unsafe { self.bytes.get().cast::<u8>().copy_from_nonoverlapping(data.as_ptr(), len) };
-        // `len` is at most 255.
-        self.len.store(len as u8, Ordering::Release);
+        self.len.store(self.bytes.fill(data), Ordering::Release);
     }
 
     fn get(&self) -> rpma_conn_private_data {
         let len = self.len.load(Ordering::Acquire);
-        let ptr = if len == 0 { null_mut() } else { self.bytes.get().cast() };
+        let ptr = if len == 0 { null_mut() } else { self.bytes.as_ptr().cast() };
         rpma_conn_private_data { ptr, len }
     }
 }
@@ -743,7 +740,7 @@ mod tests {
             first in proptest::collection::vec(any::<u8>(), 0..=255),
             second in proptest::collection::vec(any::<u8>(), 0..=255),
         ) {
-            let kept = PrivateData::new(&first);
+            let kept = PrivateData::new(&first).map_err(|_| TestCaseError::fail("memory"))?;
             kept.store(&second);
             let expected = if first.is_empty() { second } else { first };
             let got = kept.get();

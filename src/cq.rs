@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Completion queues: waiting for completions and collecting them.
 
-use core::ptr::NonNull;
-
 use libc::c_int;
-use rdma_sys::{ibv_comp_channel, ibv_context, ibv_cq, ibv_wc};
+use rdma_sys::{ibv_context, ibv_cq, ibv_wc};
 
 use crate::error::{Error, Failure, Result, Teardown};
 use crate::ffi::{self, Out};
 use crate::log::log;
-use crate::provider::verbs::{self, CompChannel, channel_fd, next_cq_event};
+use crate::provider::verbs::{self, CompChannel, next_cq_event};
 use crate::provider::{failed, verbs::Cq as ProviderCq};
 
 /// A completion queue. It belongs to its connection or shared receive queue.
@@ -17,7 +15,6 @@ pub struct Cq {
     /// Before its own channel, which it uses.
     cq: ProviderCq,
     own_channel: Option<CompChannel>,
-    channel: NonNull<ibv_comp_channel>,
 }
 
 /// Gets the file descriptor that becomes readable when a completion event arrives.
@@ -52,8 +49,7 @@ pub unsafe extern "C" fn rpma_cq_get_fd(cq: *const Cq, fd: *mut c_int) -> c_int 
     ffi::call(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cq, out) = unsafe { (ffi::borrow(cq)?, Out::new(fd)?) };
-        // SAFETY: the channel is the CQ's own or lives as long as the connection.
-        out.set(unsafe { channel_fd(cq.channel) });
+        out.set(cq.cq.channel_fd());
         Ok(())
     })
 }
@@ -176,7 +172,7 @@ impl Cq {
         // SAFETY: passed on to the caller; the channel is alive.
         let cq = unsafe { verbs::Cq::create(context, size, channel) }?;
         cq.arm()?;
-        Ok(Self { cq, own_channel, channel })
+        Ok(Self { cq, own_channel })
     }
 
     #[inline]

@@ -5,8 +5,8 @@
 
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
-use core::ptr::NonNull;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use libc::{c_int, c_void};
 
@@ -179,6 +179,56 @@ impl<T> Drop for Owned<T> {
     }
 }
 
+/// Heap memory for some bytes, filled once.
+pub(crate) struct Bytes {
+    /// NULL where there is no room any more.
+    ptr: AtomicPtr<u8>,
+    room: u8,
+}
+
+impl Bytes {
+    pub(crate) fn new(room: u8) -> Result<Self> {
+        // SAFETY: `malloc` has no preconditions.
+        let ptr = unsafe { libc::malloc(room.into()) }.cast();
+        if NonNull::new(ptr).is_none() {
+            return Err(Error::NoMem.into());
+        }
+        Ok(Self { ptr: AtomicPtr::new(ptr), room })
+    }
+
+    /// Takes over what there is room for of `data`, or gives the room back where there are none.
+    /// Tells how many bytes there are now. One thread at a time calls it, and not again after it
+    /// took some.
+    pub(crate) fn fill(&self, data: &[u8]) -> u8 {
+        let room = self.as_ptr();
+        if room.is_null() {
+            return 0;
+        }
+        let len = data.len().min(self.room.into());
+        if len == 0 {
+            self.ptr.store(null_mut(), Ordering::Relaxed);
+            // SAFETY: ours, and nobody has a pointer to it.
+            unsafe { libc::free(room.cast()) };
+            return 0;
+        }
+        // SAFETY: there is room for `len` bytes, and nobody has a pointer to them yet.
+        unsafe { room.copy_from_nonoverlapping(data.as_ptr(), len) };
+        // No more than the room, which is a u8.
+        len as u8
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        self.ptr.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        // SAFETY: ours, and not used after this.
+        unsafe { libc::free(self.as_ptr().cast()) };
+    }
+}
+
 /// Takes the object out of the caller's handle, which is NULL from here on.
 ///
 /// # Safety
@@ -190,7 +240,7 @@ pub(crate) unsafe fn take<T>(handle: *mut *mut T) -> Result<Option<Owned<T>>> {
         return Err(Error::Inval.into());
     };
     // SAFETY: not NULL, so it points to a handle by the caller's promise.
-    let object = unsafe { handle.as_ptr().replace(core::ptr::null_mut()) };
+    let object = unsafe { handle.as_ptr().replace(null_mut()) };
     // SAFETY: the handle owned the object and owns it no more.
     Ok(NonNull::new(object).map(|object| unsafe { Owned::from_raw(object) }))
 }
@@ -288,7 +338,6 @@ impl<T> Drop for Shared<T> {
 
 #[cfg(test)]
 mod tests {
-    use core::ptr::null_mut;
     use std::rc::Rc;
 
     use super::*;

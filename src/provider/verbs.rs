@@ -185,6 +185,11 @@ impl CompChannel {
         self.0
     }
 
+    pub(crate) fn fd(&self) -> c_int {
+        // SAFETY: alive while we own it.
+        unsafe { self.0.as_ref() }.fd
+    }
+
     pub(crate) fn destroy(self) -> Result {
         let raw = self.0.as_ptr();
         forget(self);
@@ -198,16 +203,6 @@ impl Drop for CompChannel {
         // SAFETY: as in `destroy`.
         unsafe { ibv_destroy_comp_channel(self.0.as_ptr()) };
     }
-}
-
-/// The fd of a completion channel.
-///
-/// # Safety
-///
-/// `channel` is alive.
-pub(crate) unsafe fn channel_fd(channel: NonNull<ibv_comp_channel>) -> c_int {
-    // SAFETY: alive by the caller's promise.
-    unsafe { channel.as_ref() }.fd
 }
 
 /// Takes the next completion event off `channel` and gives the CQ it is about. Without an event
@@ -267,6 +262,12 @@ impl Cq {
     #[inline]
     pub(crate) fn as_ptr(&self) -> *mut ibv_cq {
         self.raw.as_ptr()
+    }
+
+    /// The fd of its channel.
+    pub(crate) fn channel_fd(&self) -> c_int {
+        // SAFETY: the CQ is alive, and its channel outlives it.
+        unsafe { (*self.raw.as_ref().channel).fd }
     }
 
     /// Asks for an event at the next completion.
