@@ -13,7 +13,7 @@ use crate::error::{Error, Result, Teardown};
 use crate::ffi::{self, Out, Shared, c_bool};
 use crate::flush::{self, FlushBuffer};
 use crate::log::log;
-use crate::peer::Domain;
+use crate::peer::{self, Domain};
 use crate::peer_cfg::PeerCfg;
 use crate::provider::cm::{CmId, EventChannel};
 use crate::provider::qp::{Qp, QpAttributes};
@@ -656,6 +656,7 @@ impl Conn {
         if let Some(buffer) = self.flush_buffer {
             teardown.step(flush::release(buffer));
         }
+        teardown.step(peer::leave(self.domain));
         teardown.finish()
     }
 }

@@ -8,10 +8,10 @@ use rdma_sys::{RAI_PASSIVE, rdma_cm_event_type};
 
 use crate::conn_cfg::{ConnCfg, Settings};
 use crate::conn_req::ConnReq;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::log::log;
-use crate::peer::{Domain, Peer};
+use crate::peer::{self, Domain, Peer};
 use crate::provider::cm::{AddrInfo, CmId, EventChannel};
 
 /// An endpoint that listens for connection requests.
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn rpma_ep_listen(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_ep_shutdown(ep_ptr: *mut *mut Ep) -> c_int {
     // SAFETY: the caller's promise 3.
-    unsafe { ffi::delete(ep_ptr, |ep| ep.into_inner().id.destroy()) }
+    unsafe { ffi::delete(ep_ptr, |ep| ep.into_inner().destroy()) }
 }
 
 /// Gets the file descriptor that becomes readable when a connection request arrives.
@@ -203,6 +203,14 @@ impl Ep {
         let (addr, port) = unsafe { (CStr::from_ptr(addr), CStr::from_ptr(port)) };
         log!(Notice, c"rpma_ep_listen", c"listening at ", addr, c", port ", port);
         Ok(ep)
+    }
+
+    /// Tears everything down to the end and gives the first failure.
+    fn destroy(self) -> Result {
+        let mut teardown = Teardown::new();
+        teardown.step(self.id.destroy());
+        teardown.step(peer::leave(self.domain));
+        teardown.finish()
     }
 
     fn channel(&self) -> Result<&EventChannel> {

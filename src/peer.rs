@@ -256,6 +256,12 @@ impl Drop for Domain {
     }
 }
 
+/// Ends a share of a domain. After its peer was deleted too early, the last one has to take the
+/// flush buffer with it, and to tell when that fails.
+pub(crate) fn leave(domain: Shared<Domain>) -> Result {
+    domain.into_inner().map_or(Ok(()), |domain| domain.drop_flush_buffer())
+}
+
 /// Ends the share of a flush buffer that `raw` stands for, if any.
 fn release(raw: *mut c_void) {
     if let Some(raw) = NonNull::new(raw) {

@@ -624,6 +624,24 @@ DIFFERS(conn_delete, of_two_failures_the_first_is_returned, "F27")
 	no_peer(&peer);
 }
 
+/* the buffer of flushes was made after the peer was gone, and goes with the last connection */
+DIFFERS(conn_delete, a_buffer_of_flushes_that_stays_is_told_without_its_peer, "F17")
+{
+	struct rpma_peer *early = a_peer();
+	struct rpma_conn_req *req = a_request(early, NULL);
+	struct rpma_conn *last = NULL;
+
+	FAILS(rpma_peer_delete(&early), RPMA_E_PROVIDER, EBUSY);
+	RETURNS(rpma_conn_req_connect(&req, NULL, &last), 0);
+	provider_fail(CALL_ibv_dereg_mr, 1, EIO);
+	watch();
+	FAILS(rpma_conn_delete(&last), RPMA_E_PROVIDER, EIO);
+	SAME(last, NULL);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "ibv_dereg_mr", strerror(EIO));
+	EQUAL(provider_blocks(), 0);
+	provider_reset();
+}
+
 /* ---- rpma_conn_wait ---- */
 
 static void complete(unsigned int cq)

@@ -26,7 +26,6 @@ struct domain {			/* a peer, which its children may outlive */
 	unsigned int children;	/* on its PD */
 	unsigned int pd;	/* the provider's number of it */
 	bool gone;		/* the PD is */
-	bool closed;		/* its peer is deleted */
 };
 
 struct completions {
@@ -127,6 +126,7 @@ struct conn {
 	struct rpma_conn *h;
 	struct link link;
 	bool direct;
+	bool established;	/* the event for it was sent */
 	struct events events;
 };
 
@@ -423,7 +423,6 @@ static void peer_delete(void)
 		note_stuck();
 	}
 	MUST(!peer->h);
-	domain->closed = true;
 }
 
 /* ---- peer configurations ---- */
@@ -1504,10 +1503,7 @@ static void ep_shutdown(void)
 		judge(WRONG_ARGUMENT);
 		return;
 	}
-	if (ep->domain->closed)
-		CALL_SURELY(rpma_ep_shutdown, &ep->h);
-	else
-		CALL(rpma_ep_shutdown, &ep->h);
+	CALL(rpma_ep_shutdown, &ep->h);
 	judge_delete(FINE);
 	MUST(!ep->h);
 	/* events of an id that could not be destroyed stay with the provider */
@@ -1752,10 +1748,7 @@ static void req_delete(void)
 		judge(WRONG_ARGUMENT);
 		return;
 	}
-	if (req->link.domain->closed)
-		CALL_SURELY(rpma_conn_req_delete, &req->h);
-	else
-		CALL(rpma_conn_req_delete, &req->h);
+	CALL(rpma_conn_req_delete, &req->h);
 	judge_delete(FINE);
 	MUST(!req->h);
 	MUST(!line_of("rdma_reject", 0) == !req->link.incoming);
@@ -1859,10 +1852,7 @@ static void conn_delete(void)
 		judge(WRONG_ARGUMENT);
 		return;
 	}
-	if (conn->link.domain->closed)
-		CALL_SURELY(rpma_conn_delete, &conn->h);
-	else
-		CALL(rpma_conn_delete, &conn->h);
+	CALL(rpma_conn_delete, &conn->h);
 	note_stuck();
 	judge_delete(FINE);
 	MUST(!conn->h);
@@ -1934,6 +1924,11 @@ static void conn_event(void)
 	/* librdmacm tells of requests only where somebody listens */
 	if (type == RDMA_CM_EVENT_CONNECT_REQUEST || chance(3))
 		type = RDMA_CM_EVENT_ESTABLISHED;
+	/* and it tells once that a connection is established */
+	if (conn && conn->established && type == RDMA_CM_EVENT_ESTABLISHED)
+		type = RDMA_CM_EVENT_DISCONNECTED;
+	if (conn && pending < PENDING)
+		conn->established |= type == RDMA_CM_EVENT_ESTABLISHED;
 	if (conn)
 		new_event(conn->link.id, &conn->events, type);
 }
