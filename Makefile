@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The front door: `make help` lists the targets.
 
+CC ?= cc
 PREFIX ?= /usr/local
-LIBDIR ?= $(PREFIX)/lib
+# Debian and its family look for libraries in a folder of their architecture.
+LIBDIR ?= $(PREFIX)/lib$(if $(filter /usr,$(PREFIX)),$(addprefix /,$(shell $(CC) -print-multiarch)))
 INCLUDEDIR ?= $(PREFIX)/include
 PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
 
-CC ?= cc
 CARGO ?= cargo
 CMAKE ?= cmake
 CTEST ?= ctest
@@ -51,7 +52,8 @@ $(BUILD)/$(SONAME): $(BUILD)/librpma.a src/librpma.map
 $(BUILD)/librpma.so: $(BUILD)/$(SONAME)
 	ln -sf $(SONAME) $@
 
-$(BUILD)/librpma.pc: pkgconfig/librpma.pc.in Cargo.toml Makefile
+# Always made anew: PREFIX and the like may have changed since.
+$(BUILD)/librpma.pc: pkgconfig/librpma.pc.in FORCE
 	@mkdir -p $(BUILD)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
@@ -77,7 +79,7 @@ check: ## run all tests; installs the packages they need
 test-programs: all ## build what ctest runs
 	reference=$$(tools/fetch-reference) && \
 	$(CMAKE) -S cabi-tests -B $(TEST_BUILD) -DRPMA_REFERENCE="$$reference"
-	$(CMAKE) --build $(TEST_BUILD) --parallel
+	$(CMAKE) --build $(TEST_BUILD) --parallel -- --no-print-directory
 
 lint: ## formatting and lints of the Rust sources, as CI has them
 	$(CARGO) fmt --all --check
@@ -91,6 +93,7 @@ man: $(BUILD)/man/man7/librpma.7 ## make the manual pages (needs pandoc)
 # Written last, so it stands for all of them.
 $(BUILD)/man/man7/librpma.7: include/librpma.h Cargo.toml $(MAN_SOURCES)
 	man/generate $(BUILD)/man
+	@echo 'read them with MANPATH=$(abspath $(BUILD)/man) man librpma'
 
 install: all ## install library, header and librpma.pc (DESTDIR, PREFIX, LIBDIR)
 	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(PKGCONFIGDIR)"
@@ -107,4 +110,6 @@ install-man: man ## install the manual pages (MANDIR)
 clean: ## remove everything that was built
 	rm -rf $(BUILD) $(CARGO_TARGET)
 
-.PHONY: all help demo check test-programs lint check-header header man install install-man clean
+FORCE:
+
+.PHONY: FORCE all help demo check test-programs lint check-header header man install install-man clean

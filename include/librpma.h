@@ -49,12 +49,14 @@ struct rpma_conn_req;
 #define RPMA_MR_USAGE_WRITE_DST (1 << 3)
 
 /**
- * The remote side may flush the region with RPMA_FLUSH_TYPE_VISIBILITY.
+ * The remote side may flush the region with RPMA_FLUSH_TYPE_VISIBILITY. Flushing may take a read,
+ * so the remote side can also read the region.
  */
 #define RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY (1 << 4)
 
 /**
- * The remote side may flush the region with RPMA_FLUSH_TYPE_PERSISTENT.
+ * The remote side may flush the region with RPMA_FLUSH_TYPE_PERSISTENT. Flushing may take a read,
+ * so the remote side can also read the region.
  */
 #define RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT (1 << 5)
 
@@ -312,8 +314,9 @@ struct rpma_srq_cfg;
  * newline.
  *
  * - `level`: level of the message.
- * - `file_name`, `line_no`, `function_name`: the place that tells the message, in the source of
- *   the library.
+ * - `file_name`, `line_no`: the place that tells the message, in the source of the library.
+ * - `function_name`: what the message is about: a function of this library, or the call into
+ *   libibverbs or librdmacm that failed.
  * - `message_format`: printf(3) format of the message, followed by its arguments.
  */
 typedef void rpma_log_function(enum rpma_log_level level, const char *file_name, const int line_no,
@@ -711,7 +714,8 @@ int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr);
  *
  * # Thread safety
  *
- * Nothing may be created with the peer any more.
+ * Nothing may be created with the peer any more, and no request that was be connected at the same
+ * time.
  *
  * # Manual page
  *
@@ -2839,6 +2843,10 @@ int rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
  * after an event call rpma_cq_get_wc() until it gives RPMA_E_NO_COMPLETION, and only then wait
  * again: who waits while completions are left in the CQ may wait forever. It may happen that an
  * event comes and the completions were taken out before it.
+ *
+ * Nothing that the other side does ends the wait unless it completes something: a server that
+ * waits for a message of a client that has gone waits forever. Where that can be, poll the CQ's fd
+ * and the connection's event fd together: rpma_cq_get_fd(3), rpma_conn_get_event_fd(3).
  *
  * Events are acknowledged in batches; deleting the owner of the CQ acknowledges the rest.
  *

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Connection requests, outgoing and incoming.
 
-use core::ffi::CStr;
 use core::mem::MaybeUninit;
 
 use libc::{c_char, c_int, c_void};
@@ -14,7 +13,7 @@ use crate::ffi::{self, Out, Owned, Shared};
 use crate::log::log;
 use crate::mr::MrLocal;
 use crate::peer::{Domain, Peer};
-use crate::provider::cm::{AddrInfo, CmId, EventChannel};
+use crate::provider::cm::{AddrInfo, CmId, EventChannel, quoted};
 
 /// A connection request, outgoing or incoming.
 #[repr(transparent)]
@@ -263,7 +262,7 @@ impl ConnReq {
         id.resolve_route(settings.timeout_ms)?;
         let req = Owned::new(Self { conn: Conn::new(domain.share(), id, &[], settings)? })?;
         // SAFETY: passed on to the caller.
-        let (addr, port) = unsafe { (CStr::from_ptr(addr), CStr::from_ptr(port)) };
+        let (addr, port) = unsafe { (quoted(addr), quoted(port)) };
         log!(Notice, c"rpma_conn_req_new", c"request to ", addr, c", port ", port);
         Ok(req)
     }

@@ -61,6 +61,10 @@ pub unsafe extern "C" fn rpma_cq_get_fd(cq: *const Cq, fd: *mut c_int) -> c_int 
 /// again: who waits while completions are left in the CQ may wait forever. It may happen that an
 /// event comes and the completions were taken out before it.
 ///
+/// Nothing that the other side does ends the wait unless it completes something: a server that
+/// waits for a message of a client that has gone waits forever. Where that can be, poll the CQ's fd
+/// and the connection's event fd together: rpma_cq_get_fd(3), rpma_conn_get_event_fd(3).
+///
 /// Events are acknowledged in batches; deleting the owner of the CQ acknowledges the rest.
 ///
 /// # Parameters

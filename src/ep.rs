@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Endpoints: listening for connection requests.
 
-use core::ffi::CStr;
-
 use libc::{c_char, c_int};
 use rdma_sys::{RAI_PASSIVE, rdma_cm_event_type};
 
@@ -12,7 +10,7 @@ use crate::error::{Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::log::log;
 use crate::peer::{self, Domain, Peer};
-use crate::provider::cm::{AddrInfo, CmId, EventChannel};
+use crate::provider::cm::{AddrInfo, CmId, EventChannel, quoted};
 
 /// An endpoint that listens for connection requests.
 pub struct Ep {
@@ -200,7 +198,7 @@ impl Ep {
         let ep = Owned::new(Self { id, domain: domain.share() })?;
         drop(info);
         // SAFETY: passed on to the caller.
-        let (addr, port) = unsafe { (CStr::from_ptr(addr), CStr::from_ptr(port)) };
+        let (addr, port) = unsafe { (quoted(addr), quoted(port)) };
         log!(Notice, c"rpma_ep_listen", c"listening at ", addr, c", port ", port);
         Ok(ep)
     }

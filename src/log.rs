@@ -63,8 +63,9 @@ pub type rpma_log_threshold_raw = c_int;
 /// newline.
 ///
 /// - `level`: level of the message.
-/// - `file_name`, `line_no`, `function_name`: the place that tells the message, in the source of
-///   the library.
+/// - `file_name`, `line_no`: the place that tells the message, in the source of the library.
+/// - `function_name`: what the message is about: a function of this library, or the call into
+///   libibverbs or librdmacm that failed.
 /// - `message_format`: printf(3) format of the message, followed by its arguments.
 // Stands for the C function type, of which only pointers occur.
 #[allow(non_camel_case_types)]
@@ -234,33 +235,51 @@ pub(crate) fn enabled(level: Level) -> bool {
 /// Sets the thresholds from `RPMA_LOG` and `RPMA_LOG_STDERR`, for users who cannot change the
 /// program. Called once, when the library is loaded.
 pub(crate) fn configure() {
-    let primary = level_from_environment(c"RPMA_LOG");
-    let aux = level_from_environment(c"RPMA_LOG_STDERR");
-    if let Some(level) = primary {
+    let primary = Setting::read(c"RPMA_LOG");
+    let aux = Setting::read(c"RPMA_LOG_STDERR");
+    if let Some(level) = primary.level() {
         THRESHOLD.store(level, Ordering::Relaxed);
     }
-    if let Some(level) = aux {
+    if let Some(level) = aux.level() {
         THRESHOLD_AUX.store(level, Ordering::Relaxed);
-        if primary.is_none() {
+        if primary.level().is_none() {
             THRESHOLD.fetch_max(level, Ordering::Relaxed);
         }
     }
+    primary.warn();
+    // Who wants messages on stderr looks there for what is wrong with the wish.
+    if aux.is_wrong() {
+        THRESHOLD_AUX.store(Level::Warning as c_int, Ordering::Relaxed);
+        aux.warn();
+        THRESHOLD_AUX.store(DISABLED, Ordering::Relaxed);
+    }
 }
 
-fn level_from_environment(name: &'static CStr) -> Option<c_int> {
-    let value = environment(name)?;
-    let level = parse_level(value);
-    if level.is_none() {
-        log!(
-            Warning,
-            c"rpma_log",
-            name,
-            c": unknown level ",
-            Part::Quoted(Some(value)),
-            c"; ignored"
-        );
+/// A variable that names a level, or something else.
+struct Setting {
+    name: &'static CStr,
+    value: Option<&'static CStr>,
+}
+
+impl Setting {
+    fn read(name: &'static CStr) -> Self {
+        Self { name, value: environment(name) }
     }
-    level
+
+    fn level(&self) -> Option<c_int> {
+        parse_level(self.value?)
+    }
+
+    fn is_wrong(&self) -> bool {
+        self.value.is_some() && self.level().is_none()
+    }
+
+    fn warn(&self) {
+        if self.is_wrong() {
+            let value = Part::Quoted(self.value);
+            log!(Warning, c"rpma_log", self.name, c": unknown level ", value, c"; ignored");
+        }
+    }
 }
 
 fn parse_level(name: &CStr) -> Option<c_int> {
@@ -401,12 +420,16 @@ impl Message {
     const SIZE: usize = 1024;
     /// A newline and the terminating NUL.
     const END: usize = 2;
+    /// A caller's text must leave room for what is said of it.
+    const MAX_QUOTED: usize = 200;
 
     const fn new() -> Self {
         Self { text: [0; Self::SIZE], len: 0 }
     }
 
+    /// Appends a byte; one that would break the line is shown as a question mark.
     fn byte(&mut self, byte: u8) {
+        let byte = if byte.is_ascii_control() { b'?' } else { byte };
         if self.len < Self::SIZE - Self::END {
             if let Some(slot) = self.text.get_mut(self.len) {
                 *slot = byte;
@@ -427,9 +450,10 @@ impl Message {
             Part::Text(text) => self.bytes(text.to_bytes()),
             Part::Quoted(None) => self.bytes(b"NULL"),
             Part::Quoted(Some(text)) => {
+                let text = text.to_bytes();
                 self.byte(b'"');
-                self.bytes(text.to_bytes());
-                self.byte(b'"');
+                self.bytes(text.get(..Self::MAX_QUOTED).unwrap_or(text));
+                self.bytes(if text.len() > Self::MAX_QUOTED { b"...\"" } else { b"\"" });
             }
             Part::Number(number) => self.number(number, 10, 1),
             Part::Hex(number) => {
@@ -659,6 +683,15 @@ mod tests {
             let name = std::ffi::CString::new(name).map_err(|_| TestCaseError::reject("NUL"))?;
             prop_assert_eq!(parse_level(&name), expected);
         }
+    }
+
+    #[test]
+    fn a_quoted_text_stays_on_the_line_and_leaves_room() {
+        let quoted = |part| text(|m| m.part(Part::Quoted(part)));
+        assert_eq!(quoted(None), "NULL\n");
+        assert_eq!(quoted(Some(c"a\nb")), "\"a?b\"\n");
+        let long = std::ffi::CString::new(vec![b'x'; 5000]).unwrap_or_default();
+        assert_eq!(quoted(Some(&long)), format!("\"{}...\"\n", "x".repeat(200)));
     }
 
     #[test]

@@ -25,9 +25,11 @@ pub const RPMA_MR_USAGE_WRITE_SRC: c_int = 1 << 2;
 /// The region can be written from afar: it is what the remote side's rpma_write(),
 /// rpma_write_with_imm() and rpma_atomic_write() write to.
 pub const RPMA_MR_USAGE_WRITE_DST: c_int = 1 << 3;
-/// The remote side may flush the region with RPMA_FLUSH_TYPE_VISIBILITY.
+/// The remote side may flush the region with RPMA_FLUSH_TYPE_VISIBILITY. Flushing may take a read,
+/// so the remote side can also read the region.
 pub const RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY: c_int = 1 << 4;
-/// The remote side may flush the region with RPMA_FLUSH_TYPE_PERSISTENT.
+/// The remote side may flush the region with RPMA_FLUSH_TYPE_PERSISTENT. Flushing may take a read,
+/// so the remote side can also read the region.
 pub const RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT: c_int = 1 << 5;
 /// The region holds what rpma_send() and rpma_send_with_imm() send.
 pub const RPMA_MR_USAGE_SEND: c_int = 1 << 6;
@@ -567,12 +569,14 @@ impl MrLocal {
         /// The most bytes of one segment, a multiple of every page size.
         const STEP: usize = 1 << 31;
         offset_address(self.mr.get().addr as u64, offset, len)?;
+        let inside = self.mr.get().length.saturating_sub(offset);
         let mut done = 0;
         loop {
             let step = (len - done).min(STEP);
             self.advise_segment(offset + done, step, advice, flags)?;
             done += step;
-            if done == len {
+            // A provider that takes what is beyond the region is not asked for more of it.
+            if done == len || done > inside {
                 return Ok(());
             }
         }

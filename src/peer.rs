@@ -88,7 +88,8 @@ pub unsafe extern "C" fn rpma_peer_new(
 ///
 /// # Thread safety
 ///
-/// Nothing may be created with the peer any more.
+/// Nothing may be created with the peer any more, and no request that was be connected at the same
+/// time.
 ///
 /// # Manual page
 ///

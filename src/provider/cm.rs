@@ -303,8 +303,9 @@ impl AddrInfo {
         code: c_int,
         errno: c_int,
     ) -> Failure {
-        // librdmacm's own failures are -1 with errno; everything else is an EAI code.
-        let (cause, errno) = if code == -1 && errno != 0 {
+        // librdmacm's own failures are -1 with errno, and so is a failure of the system below the
+        // resolver; everything else is an EAI code.
+        let (cause, errno) = if matches!(code, -1 | libc::EAI_SYSTEM) && errno != 0 {
             (Part::Cause(errno), errno)
         } else {
             (Part::Resolver(code), libc::EINVAL)
@@ -334,7 +335,7 @@ impl Drop for AddrInfo {
 /// # Safety
 ///
 /// `text` is NULL or a C string.
-unsafe fn quoted<'a>(text: *const c_char) -> Part<'a> {
+pub(crate) unsafe fn quoted<'a>(text: *const c_char) -> Part<'a> {
     if text.is_null() {
         return Part::Quoted(None);
     }
