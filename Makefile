@@ -7,12 +7,14 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib$(if $(filter /usr,$(PREFIX)),$(addprefix /,$(shell $(CC) -print-multiarch)))
 INCLUDEDIR ?= $(PREFIX)/include
 PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+CMAKEDIR ?= $(LIBDIR)/cmake/librpma
 MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
 
 CARGO ?= cargo
 CMAKE ?= cmake
 CTEST ?= ctest
+OBJCOPY ?= objcopy
 INSTALL ?= install
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
@@ -22,7 +24,13 @@ CARGO_TARGET := $(or $(CARGO_TARGET_DIR),target)
 SOURCES := $(shell find src rdma-sys/src -type f) $(wildcard build.rs rdma-sys/build.rs Cargo.* \
 	rdma-sys/Cargo.toml cbindgen.toml)
 TEST_BUILD := $(BUILD)/cabi-tests
+DIST := $(BUILD)/librpma-$(VERSION).tar.xz
+CONFIG := $(addprefix $(BUILD)/,librpma.pc librpma-config.cmake librpma-config-version.cmake)
 MAN_SOURCES := man/generate man/page.lua man/page.man man/librpma.7.md $(wildcard man/examples/*.c)
+
+# Two builds in different folders are the same: debug information names neither folder.
+REMAP := --remap-path-prefix=$(CURDIR)=/usr/src/librpma-$(VERSION) \
+	--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/usr/src/cargo
 
 # rustc would link a cdylib without symbol versions, so it makes the archive and cc the library.
 # -z defs: nothing may be missing when a program loads it.
@@ -30,16 +38,24 @@ SO_LDFLAGS := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/librpma.map
 	-Wl,--no-undefined-version -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack \
 	-Wl,--gc-sections -static-libgcc
 
-all: $(BUILD)/librpma.so $(BUILD)/librpma.a $(BUILD)/librpma.pc ## build the library into build/
+all: $(BUILD)/librpma.so $(BUILD)/librpma.a $(CONFIG) ## build the library into build/
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-# cargo decides by itself what has to be compiled again.
-$(BUILD)/librpma.a: $(SOURCES)
+# cargo decides by itself what has to be compiled again. The archive that it makes has all of Rust's
+# core library in it: what is left is one object with what the library needs, in which only the C
+# functions are global.
+$(BUILD)/librpma.a: $(SOURCES) src/librpma.map
 	@mkdir -p $(BUILD)
-	$(CARGO) build --release --locked
-	cp $(CARGO_TARGET)/release/librpma.a $@
+	+RUSTFLAGS="$(RUSTFLAGS) $(REMAP)" $(CARGO) build --release --locked
+	sed -n 's/^[[:space:]]*\(rpma_[a-z0-9_]*\);/\1/p' src/librpma.map > $(BUILD)/librpma.symbols
+	$(CC) -r -nostdlib -o $(BUILD)/librpma.o $$(sed 's/^/-Wl,-u,/' $(BUILD)/librpma.symbols) \
+		$(CARGO_TARGET)/release/librpma.a
+	$(OBJCOPY) --keep-global-symbols=$(BUILD)/librpma.symbols $(BUILD)/librpma.o
+	rm -f $@
+	$(AR) rcsD $@ $(BUILD)/librpma.o
+	rm $(BUILD)/librpma.o $(BUILD)/librpma.symbols
 
 # The newest one is of this build: cargo keeps those of other configurations.
 $(BUILD)/librpma.h: $(BUILD)/librpma.a
@@ -52,8 +68,8 @@ $(BUILD)/$(SONAME): $(BUILD)/librpma.a src/librpma.map
 $(BUILD)/librpma.so: $(BUILD)/$(SONAME)
 	ln -sf $(SONAME) $@
 
-# Always made anew: PREFIX and the like may have changed since.
-$(BUILD)/librpma.pc: pkgconfig/librpma.pc.in FORCE
+# Always made anew: `make` and `make install` may be called with different folders.
+$(CONFIG): $(BUILD)/%: pkgconfig/%.in FORCE
 	@mkdir -p $(BUILD)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
@@ -95,21 +111,45 @@ $(BUILD)/man/man7/librpma.7: include/librpma.h Cargo.toml $(MAN_SOURCES)
 	man/generate $(BUILD)/man
 	@echo 'read them with MANPATH=$(abspath $(BUILD)/man) man librpma'
 
-install: all ## install library, header and librpma.pc (DESTDIR, PREFIX, LIBDIR)
-	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(PKGCONFIGDIR)"
+install: all ## install library, header, librpma.pc and CMake package (DESTDIR, PREFIX, LIBDIR)
+	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(PKGCONFIGDIR)" \
+		"$(DESTDIR)$(CMAKEDIR)"
 	$(INSTALL) -m 644 $(BUILD)/$(SONAME) $(BUILD)/librpma.a "$(DESTDIR)$(LIBDIR)"
 	ln -sf $(SONAME) "$(DESTDIR)$(LIBDIR)/librpma.so"
 	$(INSTALL) -m 644 include/librpma.h "$(DESTDIR)$(INCLUDEDIR)"
 	$(INSTALL) -m 644 $(BUILD)/librpma.pc "$(DESTDIR)$(PKGCONFIGDIR)"
+	$(INSTALL) -m 644 $(filter %.cmake,$(CONFIG)) "$(DESTDIR)$(CMAKEDIR)"
 
 install-man: man ## install the manual pages (MANDIR)
 	$(INSTALL) -d "$(DESTDIR)$(MANDIR)/man3" "$(DESTDIR)$(MANDIR)/man7"
 	$(INSTALL) -m 644 $(BUILD)/man/man3/*.3 "$(DESTDIR)$(MANDIR)/man3"
 	$(INSTALL) -m 644 $(BUILD)/man/man7/librpma.7 "$(DESTDIR)$(MANDIR)/man7"
 
+dist: ## make the source tarball in build/: it builds without network
+	tools/dist $(BUILD)
+
+deb: dist ## make the Debian packages in build/ (needs debhelper, and what debian/control names)
+	rm -rf $(BUILD)/deb
+	mkdir $(BUILD)/deb
+	cp $(DIST) $(BUILD)/deb/rpma_$(VERSION).orig.tar.xz
+	tar -C $(BUILD)/deb -xf $(DIST)
+	cp -r debian $(BUILD)/deb/librpma-$(VERSION)
+	cd $(BUILD)/deb/librpma-$(VERSION) && unset MAKEFLAGS && dpkg-buildpackage -us -uc
+	mv $(BUILD)/deb/*_* $(BUILD)
+	rm -rf $(BUILD)/deb
+
+rpm: dist ## make the RPM packages in build/rpm/ (needs rpmbuild, and what rpm/librpma.spec names)
+	unset MAKEFLAGS && rpmbuild -ba --define "_topdir $(CURDIR)/$(BUILD)/rpm" \
+		--define "_sourcedir $(CURDIR)/$(BUILD)" rpm/librpma.spec
+
+bench: all test-programs ## measure both libraries, write build/bench/report.md
+	reference=$$(tools/fetch-reference) && benches/bench \
+		--reference $$(ls $$reference/usr/lib/*/librpma.so.0) --ours $(BUILD)/librpma.so.0 \
+		--programs $(TEST_BUILD)/benches --out $(BUILD)/bench
+
 clean: ## remove everything that was built
 	rm -rf $(BUILD) $(CARGO_TARGET)
 
 FORCE:
 
-.PHONY: FORCE all help demo check test-programs lint check-header header man install install-man clean
+.PHONY: FORCE all dist deb rpm bench help demo check test-programs lint check-header header man install install-man clean

@@ -152,7 +152,7 @@ def drop_in(options):
 
 def pkg_config_of(folder, *arguments):
     command = ["pkg-config", *arguments, "librpma"]
-    return run(*command, PKG_CONFIG_LIBDIR="", PKG_CONFIG_PATH=folder).split()
+    return run(*command, PKG_CONFIG_PATH=folder).split()
 
 
 def pkg_config(options):
@@ -171,7 +171,7 @@ def pkg_config(options):
         raise Failure(f"--static --libs lacks {sorted(missing)}")
     where = [f"--define-variable=libdir={options.build}"]
     where += [f"--define-variable=includedir={options.include}"]
-    if pkg_config_of(options.build, *where, "--cflags") != [f"-I{options.include}"]:
+    if f"-I{options.include}" not in pkg_config_of(options.build, *where, "--cflags"):
         raise Failure("--cflags does not follow includedir")
     libraries = pkg_config_of(options.build, *where, "--libs")
     if f"-L{options.build}" not in libraries or "-lrpma" not in libraries:
