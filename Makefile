@@ -128,18 +128,20 @@ install-man: man ## install the manual pages (MANDIR)
 dist: ## make the source tarball in build/: it builds without network
 	tools/dist $(BUILD)
 
+# -d, and rustup's home: dpkg knows nothing of a compiler by rustup.
 deb: dist ## make the Debian packages in build/ (needs debhelper, and what debian/control names)
 	rm -rf $(BUILD)/deb
 	mkdir $(BUILD)/deb
 	cp $(DIST) $(BUILD)/deb/rpma_$(VERSION).orig.tar.xz
 	tar -C $(BUILD)/deb -xf $(DIST)
 	cp -r debian $(BUILD)/deb/librpma-$(VERSION)
-	cd $(BUILD)/deb/librpma-$(VERSION) && unset MAKEFLAGS && dpkg-buildpackage -us -uc
+	cd $(BUILD)/deb/librpma-$(VERSION) && unset MAKEFLAGS && \
+		RUSTUP_HOME="$${RUSTUP_HOME:-$$HOME/.rustup}" dpkg-buildpackage -us -uc -d
 	mv $(BUILD)/deb/*_* $(BUILD)
 	rm -rf $(BUILD)/deb
 
 rpm: dist ## make the RPM packages in build/rpm/ (needs rpmbuild, and what rpm/librpma.spec names)
-	unset MAKEFLAGS && rpmbuild -ba --define "_topdir $(CURDIR)/$(BUILD)/rpm" \
+	unset MAKEFLAGS && rpmbuild -ba $(if $(wildcard /etc/debian_version),--nodeps) --define "_topdir $(CURDIR)/$(BUILD)/rpm" \
 		--define "_sourcedir $(CURDIR)/$(BUILD)" rpm/librpma.spec
 
 bench: all test-programs ## measure both libraries, write build/bench/report.md
