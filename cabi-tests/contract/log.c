@@ -170,6 +170,21 @@ DIFFERS(log_set_function, errno_survives_a_users_function, "F17")
 	CHECK(seen.calls > 0);
 }
 
+DIFFERS(log_set_function, errno_survives_a_message_of_a_call_that_succeeds, "F17")
+{
+	const unsigned char descriptor[21] = { [20] = RPMA_MR_USAGE_READ_SRC };
+	struct rpma_mr_remote *region = NULL;
+
+	rpma_log_set_function(see);
+	rpma_log_set_threshold(PRIMARY, RPMA_LOG_LEVEL_DEBUG);
+	errno = EEXIST;
+	EQUAL(rpma_mr_remote_from_descriptor(descriptor, sizeof(descriptor),
+		&region), 0);
+	EQUAL(errno, EEXIST);
+	CHECK(seen.calls > 0);
+	rpma_mr_remote_delete(&region);
+}
+
 static void *replace_often(void *stop)
 {
 	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
