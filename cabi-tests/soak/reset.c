@@ -106,7 +106,7 @@ server(const char *address, const char *port, unsigned rounds)
 	struct rpma_ep *ep;
 	struct holdings before, after;
 	/* librdmacm and malloc keep something of each way that a connection can end */
-	unsigned warm = rounds > 4 ? 3 : 1;
+	const unsigned warm = 3;
 
 	peer = peer_of_local(address);
 	mr = registered(peer, memory(SIZE), SIZE, RPMA_MR_USAGE_WRITE_SRC);
