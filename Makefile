@@ -97,6 +97,9 @@ test-programs: all ## build what ctest runs
 	$(CMAKE) -S cabi-tests -B $(TEST_BUILD) -DRPMA_REFERENCE="$$reference"
 	$(CMAKE) --build $(TEST_BUILD) --parallel -- --no-print-directory
 
+soak: all test-programs ## the long forms of the tests of hard use, up to half an hour
+	$(CTEST) --test-dir $(TEST_BUILD) -C soak -L soak-long --output-on-failure
+
 lint: ## formatting and lints of the Rust sources, as CI has them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
@@ -154,4 +157,4 @@ clean: ## remove everything that was built
 
 FORCE:
 
-.PHONY: FORCE all dist deb rpm bench help demo check test-programs lint check-header header man install install-man clean
+.PHONY: FORCE all dist deb rpm bench help demo check soak test-programs lint check-header header man install install-man clean
