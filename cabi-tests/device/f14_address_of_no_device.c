@@ -8,6 +8,22 @@
 
 #include "common.h"
 
+#include <netdb.h>
+
+/* errno is the caller's */
+static int
+is_known(const char *host)
+{
+	struct addrinfo *info = NULL;
+	int errno_before = errno;
+	int known = getaddrinfo(host, NULL, NULL, &info) == 0;
+
+	if (known)
+		freeaddrinfo(info);
+	errno = errno_before;
+	return known;
+}
+
 int
 main(void)
 {
@@ -28,7 +44,8 @@ main(void)
 		if (ret == 0)
 			fault("F14", "rpma_utils_get_ibv_context(\"%s\", LOCAL) returned 0 and %s",
 					addresses[i], device == NULL ? "NULL" : "a device");
-		CHECK(errno == ENODEV);
+		/* a machine without /etc/hosts does not know localhost: then the lookup fails */
+		CHECK(errno == (is_known(addresses[i]) ? ENODEV : EINVAL));
 		RETURNS(ret, RPMA_E_PROVIDER);
 		CHECK(device == none);
 		printf("%s", last_error_logged());
