@@ -608,9 +608,9 @@ int rdma_get_cm_event(struct rdma_event_channel *channel,
 	filled->param.conn.private_data = source->private_data;
 	filled->param.conn.private_data_len = source->len;
 	*event = filled;
-	leave(&call, "%s %s %s", given->name, rdma_event_str(source->type),
-		subject->name);
 	*source = (struct pending){.id = NULL};
+	leave(&call, "%s %s %s", given->name, rdma_event_str(filled->event),
+		subject->name);
 	return 0;
 }
 
