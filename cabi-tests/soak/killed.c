@@ -21,8 +21,9 @@
 #define MOST_CONNS	8
 #define WARM		20	/* rounds until librdmacm and malloc have what they keep */
 /*
- * So long after its death the survivor knows: nearly always at once, but an accept that crosses the
- * death of the client is repeated sixteen times by the kernel, until it gives up (UNREACHABLE).
+ * So long after its death the survivor knows. Nearly always that is at once; once it was not within
+ * 20 s, probably an accept that crossed the death of the client, which the kernel repeats until it
+ * gives up after more than a minute.
  */
 #define BOUND_MS	150000
 
