@@ -9,7 +9,7 @@ use rdma_sys::{ibv_cq, rdma_cm_event_type};
 
 use crate::conn_cfg::Settings;
 use crate::cq::Cq;
-use crate::error::{Error, Result, Teardown};
+use crate::error::{Checked, Error, Result, Teardown};
 use crate::ffi::{self, Out, Shared, c_bool};
 use crate::flush::{self, FlushBuffer};
 use crate::log::log;
@@ -96,7 +96,7 @@ pub struct Conn {
 /// rpma_conn_get_event_fd(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_get_event_fd(conn: *const Conn, fd: *mut c_int) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(fd)?) };
         out.set(conn.event_channel()?.fd());
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn rpma_conn_get_private_data(
     conn: *const Conn,
     pdata: *mut rpma_conn_private_data,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(pdata)?) };
         out.set(conn.private_data.get());
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn rpma_conn_apply_remote_peer_cfg(
     conn: *mut Conn,
     pcfg: *const PeerCfg,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promise 1.
         let (conn, pcfg) = unsafe { (ffi::borrow(conn)?, ffi::borrow(pcfg)?) };
         conn.direct_write_to_pmem.store(pcfg.direct_write_to_pmem(), Ordering::Relaxed);
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn rpma_conn_apply_remote_peer_cfg(
 /// rpma_conn_get_qp_num(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_get_qp_num(conn: *const Conn, qp_num: *mut u32) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(qp_num)?) };
         out.set(conn.qp.number());
@@ -292,7 +292,7 @@ pub unsafe extern "C" fn rpma_conn_get_qp_num(conn: *const Conn, qp_num: *mut u3
 /// rpma_conn_get_cq(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_get_cq(conn: *const Conn, cq_ptr: *mut *mut Cq) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(cq_ptr)?) };
         out.set(from_ref(&conn.cq).cast_mut());
@@ -325,7 +325,7 @@ pub unsafe extern "C" fn rpma_conn_get_cq(conn: *const Conn, cq_ptr: *mut *mut C
 /// rpma_conn_get_rcq(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_get_rcq(conn: *const Conn, rcq_ptr: *mut *mut Cq) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(rcq_ptr)?) };
         out.set(conn.rcq.as_ref().map_or(null_mut(), |rcq| from_ref(rcq).cast_mut()));
@@ -427,7 +427,7 @@ pub unsafe extern "C" fn rpma_conn_delete(conn_ptr: *mut *mut Conn) -> c_int {
 /// rpma_conn_get_compl_fd(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_get_compl_fd(conn: *const Conn, fd: *mut c_int) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(fd)?) };
         out.set(conn.shared_channel()?.fd());
@@ -576,12 +576,12 @@ impl Conn {
         Ok(())
     }
 
-    fn event_channel(&self) -> Result<&EventChannel> {
-        self.id.channel().ok_or_else(|| Error::Unknown.into())
+    fn event_channel(&self) -> Checked<&EventChannel> {
+        self.id.channel().ok_or(Error::Unknown)
     }
 
-    fn shared_channel(&self) -> Result<&CompChannel> {
-        self.shared_channel.as_ref().ok_or_else(|| Error::NotSharedChannel.into())
+    fn shared_channel(&self) -> Checked<&CompChannel> {
+        self.shared_channel.as_ref().ok_or(Error::NotSharedChannel)
     }
 
     /// The next event; none for one that says nothing about the connection.

@@ -237,7 +237,7 @@ pub unsafe extern "C" fn rpma_conn_req_get_private_data(
     req: *const ConnReq,
     pdata: *mut rpma_conn_private_data,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (req, out) = unsafe { (ffi::borrow(req)?, Out::new(pdata)?) };
         out.set(req.conn.private_data());

@@ -46,7 +46,7 @@ pub struct Cq {
 /// rpma_cq_get_fd(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_cq_get_fd(cq: *const Cq, fd: *mut c_int) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cq, out) = unsafe { (ffi::borrow(cq)?, Out::new(fd)?) };
         out.set(cq.cq.channel_fd());

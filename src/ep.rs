@@ -6,7 +6,7 @@ use rdma_sys::{RAI_PASSIVE, rdma_cm_event_type};
 
 use crate::conn_cfg::{ConnCfg, Settings};
 use crate::conn_req::ConnReq;
-use crate::error::{Error, Result, Teardown};
+use crate::error::{Checked, Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::log::log;
 use crate::peer::{self, Domain, Peer};
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn rpma_ep_shutdown(ep_ptr: *mut *mut Ep) -> c_int {
 /// rpma_ep_get_fd(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_ep_get_fd(ep: *const Ep, fd: *mut c_int) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (ep, out) = unsafe { (ffi::borrow(ep)?, Out::new(fd)?) };
         out.set(ep.channel()?.fd());
@@ -211,8 +211,8 @@ impl Ep {
         teardown.finish()
     }
 
-    fn channel(&self) -> Result<&EventChannel> {
-        self.id.channel().ok_or_else(|| Error::Unknown.into())
+    fn channel(&self) -> Checked<&EventChannel> {
+        self.id.channel().ok_or(Error::Unknown)
     }
 
     fn next_conn_req(&self, settings: &Settings) -> Result<Owned<ConnReq>> {

@@ -81,6 +81,9 @@ impl From<Error> for Failure {
 
 pub(crate) type Result<T = ()> = core::result::Result<T, Failure>;
 
+/// The result of a check that sets no `errno` itself. `?` makes a [`Failure`] of its error.
+pub(crate) type Checked<T = ()> = core::result::Result<T, Error>;
+
 /// The one conversion of a result to a C return code. Success leaves `errno` alone.
 #[inline]
 pub(crate) fn status(result: Result) -> c_int {

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use libc::{c_int, c_void};
 
-use crate::error::{Error, Result, status};
+use crate::error::{Checked, Error, Result, status};
 
 /// C's `bool` as a caller may really pass it: any byte. Zero is false, all else true.
 #[allow(non_camel_case_types)]
@@ -22,15 +22,15 @@ pub type c_bool = u8;
 ///
 /// `ptr` is NULL or points to a live object of ours (promise 1 of the crate's Safety chapter).
 #[inline]
-pub(crate) unsafe fn borrow<'a, T>(ptr: *const T) -> Result<&'a T> {
+pub(crate) unsafe fn borrow<'a, T>(ptr: *const T) -> Checked<&'a T> {
     // SAFETY: passed on to the caller.
-    unsafe { ptr.as_ref() }.ok_or_else(|| Error::Inval.into())
+    unsafe { ptr.as_ref() }.ok_or(Error::Inval)
 }
 
 /// A NULL check for pointers that are passed on and not looked into.
 #[inline]
-pub(crate) fn required<T>(ptr: *const T) -> Result<*const T> {
-    if ptr.is_null() { Err(Error::Inval.into()) } else { Ok(ptr) }
+pub(crate) fn required<T>(ptr: *const T) -> Checked<*const T> {
+    if ptr.is_null() { Err(Error::Inval) } else { Ok(ptr) }
 }
 
 /// The first `wanted` of the caller's `len` bytes, or all of them if there are not so many;
@@ -39,7 +39,7 @@ pub(crate) fn required<T>(ptr: *const T) -> Result<*const T> {
 /// # Safety
 ///
 /// `ptr` is NULL or readable for `len` bytes (promise 4).
-pub(crate) unsafe fn head<'a>(ptr: *const c_void, len: usize, wanted: usize) -> Result<&'a [u8]> {
+pub(crate) unsafe fn head<'a>(ptr: *const c_void, len: usize, wanted: usize) -> Checked<&'a [u8]> {
     let ptr = required(ptr)?;
     // SAFETY: readable by the caller's promise.
     Ok(unsafe { core::slice::from_raw_parts(ptr.cast(), len.min(wanted)) })
@@ -51,7 +51,7 @@ pub(crate) unsafe fn head<'a>(ptr: *const c_void, len: usize, wanted: usize) -> 
 ///
 /// Promise 4, and a `T` may be any bytes.
 #[inline]
-pub(crate) unsafe fn record<'a, T>(ptr: *const c_void, len: usize) -> Result<Option<&'a T>> {
+pub(crate) unsafe fn record<'a, T>(ptr: *const c_void, len: usize) -> Checked<Option<&'a T>> {
     const { assert!(align_of::<T>() == 1, "callers give any address") };
     let ptr = required(ptr)?;
     // SAFETY: readable by the caller's promise.
@@ -76,11 +76,9 @@ impl<T> Out<'_, T> {
     ///
     /// `ptr` is NULL or writable for a `T` (promise 2).
     #[inline]
-    pub(crate) unsafe fn new(ptr: *mut T) -> Result<Self> {
-        match NonNull::new(ptr) {
-            Some(ptr) => Ok(Self(ptr, PhantomData)),
-            None => Err(Error::Inval.into()),
-        }
+    pub(crate) unsafe fn new(ptr: *mut T) -> Checked<Self> {
+        // SAFETY: passed on to the caller.
+        unsafe { Self::optional(ptr) }.ok_or(Error::Inval)
     }
 
     #[inline]
@@ -235,10 +233,8 @@ impl Drop for Bytes {
 ///
 /// `handle` is NULL or points to a handle that is NULL or owns a live object (promise 3).
 #[inline]
-pub(crate) unsafe fn take<T>(handle: *mut *mut T) -> Result<Option<Owned<T>>> {
-    let Some(handle) = NonNull::new(handle) else {
-        return Err(Error::Inval.into());
-    };
+pub(crate) unsafe fn take<T>(handle: *mut *mut T) -> Checked<Option<Owned<T>>> {
+    let handle = NonNull::new(handle).ok_or(Error::Inval)?;
     // SAFETY: not NULL, so it points to a handle by the caller's promise.
     let object = unsafe { handle.as_ptr().replace(null_mut()) };
     // SAFETY: the handle owned the object and owns it no more.
@@ -256,14 +252,26 @@ pub(crate) unsafe fn delete<T>(
     teardown: impl FnOnce(Owned<T>) -> Result,
 ) -> c_int {
     // SAFETY: passed on to the caller.
-    let object = unsafe { take(handle) };
-    status(object.and_then(|object| object.map_or(Ok(()), teardown)))
+    match unsafe { take(handle) } {
+        Ok(Some(object)) => status(teardown(object)),
+        Ok(None) => 0,
+        Err(error) => error as c_int,
+    }
 }
 
 /// Runs the body of an exported function and gives its C return code.
 #[inline(always)]
 pub(crate) fn call(body: impl FnOnce() -> Result) -> c_int {
     status(body())
+}
+
+/// As [`call`], for a body that calls nothing which may set `errno`.
+#[inline(always)]
+pub(crate) fn access(body: impl FnOnce() -> Checked) -> c_int {
+    match body() {
+        Ok(()) => 0,
+        Err(error) => error as c_int,
+    }
 }
 
 struct Counted<T> {
@@ -331,6 +339,8 @@ impl<T> Deref for Shared<T> {
 }
 
 impl<T> Drop for Shared<T> {
+    /// Out of line: many constructors may have to undo it.
+    #[inline(never)]
     fn drop(&mut self) {
         drop(Self(self.0).into_inner());
     }

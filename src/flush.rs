@@ -16,9 +16,9 @@ use rdma_sys::{
 };
 
 use crate::conn::Conn;
-use crate::error::{Error, Failure, Result, Teardown};
+use crate::error::{Checked, Error, Failure, Result, Teardown};
 use crate::ffi::{self, Shared};
-use crate::log::{self, Part, log};
+use crate::log::{self, Part, Text, log};
 use crate::mr::{
     MrRemote, RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
     RPMA_MR_USAGE_READ_DST, access_flags,
@@ -113,13 +113,13 @@ enum FlushType {
 
 impl FlushType {
     #[inline]
-    fn from_raw(raw: c_int) -> Result<Self> {
+    fn from_raw(raw: c_int) -> Checked<Self> {
         const PERSISTENT: c_int = rpma_flush_type::RPMA_FLUSH_TYPE_PERSISTENT as c_int;
         const VISIBILITY: c_int = rpma_flush_type::RPMA_FLUSH_TYPE_VISIBILITY as c_int;
         match raw {
             PERSISTENT => Ok(Self::Persistent),
             VISIBILITY => Ok(Self::Visibility),
-            _ => Err(Error::Inval.into()),
+            _ => Err(Error::Inval),
         }
     }
 
@@ -339,7 +339,7 @@ fn native_requested(name: &'static CStr) -> bool {
             c"rpma_flush",
             name,
             c": unknown value ",
-            Part::Quoted(Some(value)),
+            Part::Quoted(Some(Text::new(value))),
             c"; ignored"
         );
     }

@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use libc::{c_char, c_int, c_void};
 
-use crate::error::{Error, Result, errno};
+use crate::error::{Checked, Error, errno};
 use crate::ffi::{self, Out};
 
 /// The importance of a message. A lower number is more important.
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn rpma_log_set_threshold(
     threshold: rpma_log_threshold_raw,
     level: rpma_log_level_raw,
 ) -> c_int {
-    ffi::call(|| set_threshold(threshold, level))
+    ffi::access(|| set_threshold(threshold, level))
 }
 
 /// Gets one of the two logging thresholds.
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn rpma_log_get_threshold(
     threshold: rpma_log_threshold_raw,
     level: *mut rpma_log_level_raw,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promise 2 for `level`.
         let level = unsafe { Out::new(level) }?;
         level.set(threshold_cell(threshold)?.load(Ordering::Relaxed));
@@ -208,20 +208,20 @@ static THRESHOLD_AUX: AtomicI32 = AtomicI32::new(DISABLED);
 /// The user's function, or NULL for the default one.
 static FUNCTION: AtomicPtr<rpma_log_function> = AtomicPtr::new(null_mut());
 
-fn threshold_cell(threshold: c_int) -> Result<&'static AtomicI32> {
+fn threshold_cell(threshold: c_int) -> Checked<&'static AtomicI32> {
     const PRIMARY: c_int = rpma_log_threshold::RPMA_LOG_THRESHOLD as c_int;
     const AUX: c_int = rpma_log_threshold::RPMA_LOG_THRESHOLD_AUX as c_int;
     match threshold {
         PRIMARY => Ok(&THRESHOLD),
         AUX => Ok(&THRESHOLD_AUX),
-        _ => Err(Error::Inval.into()),
+        _ => Err(Error::Inval),
     }
 }
 
-fn set_threshold(threshold: c_int, level: c_int) -> Result {
+fn set_threshold(threshold: c_int, level: c_int) -> Checked {
     let cell = threshold_cell(threshold)?;
     if !(DISABLED..=DEBUG).contains(&level) {
-        return Err(Error::Inval.into());
+        return Err(Error::Inval);
     }
     cell.store(level, Ordering::Relaxed);
     Ok(())
@@ -276,7 +276,7 @@ impl Setting {
 
     fn warn(&self) {
         if self.is_wrong() {
-            let value = Part::Quoted(self.value);
+            let value = Part::Quoted(self.value.map(Text::new));
             log!(Warning, c"rpma_log", self.name, c": unknown level ", value, c"; ignored");
         }
     }
@@ -311,6 +311,15 @@ impl<'a> Text<'a> {
     pub(crate) const fn new(text: &'a CStr) -> Self {
         // SAFETY: no reference is NULL.
         Self(unsafe { NonNull::new_unchecked(text.as_ptr().cast_mut()) }, PhantomData)
+    }
+
+    /// A string argument of a call; none for NULL.
+    ///
+    /// # Safety
+    ///
+    /// `text` is NULL or a C string that lives long enough.
+    pub(crate) unsafe fn argument(text: *const c_char) -> Option<Self> {
+        NonNull::new(text.cast_mut()).map(|text| Self(text, PhantomData))
     }
 
     fn as_ptr(self) -> *const c_char {
@@ -389,7 +398,7 @@ pub(crate) use log;
 pub(crate) enum Part<'a> {
     Text(Text<'a>),
     /// A text in quotation marks, or NULL.
-    Quoted(Option<&'a CStr>),
+    Quoted(Option<Text<'a>>),
     Number(u64),
     Hex(u64),
     /// The text of an `errno` value.
@@ -689,9 +698,9 @@ mod tests {
     fn a_quoted_text_stays_on_the_line_and_leaves_room() {
         let quoted = |part| text(|m| m.part(Part::Quoted(part)));
         assert_eq!(quoted(None), "NULL\n");
-        assert_eq!(quoted(Some(c"a\nb")), "\"a?b\"\n");
+        assert_eq!(quoted(Some(Text::new(c"a\nb"))), "\"a?b\"\n");
         let long = std::ffi::CString::new(vec![b'x'; 5000]).unwrap_or_default();
-        assert_eq!(quoted(Some(&long)), format!("\"{}...\"\n", "x".repeat(200)));
+        assert_eq!(quoted(Some(Text::new(&long))), format!("\"{}...\"\n", "x".repeat(200)));
     }
 
     #[test]

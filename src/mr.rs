@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 use libc::{c_int, c_void};
 use rdma_sys::{ibv_access_flags, ibv_advise_mr, ibv_sge};
 
-use crate::error::{Error, Failure, Result};
+use crate::error::{Checked, Error, Failure, Result};
 use crate::ffi::{self, Out, Owned};
 use crate::log::{Part, log};
 use crate::peer::{Domain, Peer};
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn rpma_mr_dereg(mr_ptr: *mut *mut MrLocal) -> c_int {
 /// rpma_mr_get_descriptor(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_mr_get_descriptor(mr: *const MrLocal, desc: *mut c_void) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(desc.cast::<Descriptor>())?) };
         out.set(region.as_remote().to_descriptor());
@@ -253,7 +253,7 @@ pub unsafe extern "C" fn rpma_mr_get_descriptor_size(
     mr: *const MrLocal,
     desc_size: *mut usize,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (_, out) = unsafe { (ffi::borrow(mr)?, Out::new(desc_size)?) };
         out.set(DESCRIPTOR_SIZE);
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn rpma_mr_get_descriptor_size(
 /// rpma_mr_get_ptr(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_mr_get_ptr(mr: *const MrLocal, ptr: *mut *mut c_void) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(ptr)?) };
         out.set(region.mr.get().addr);
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn rpma_mr_get_ptr(mr: *const MrLocal, ptr: *mut *mut c_vo
 /// rpma_mr_get_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_mr_get_size(mr: *const MrLocal, size: *mut usize) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(size)?) };
         out.set(region.mr.get().length);
@@ -349,7 +349,7 @@ pub unsafe extern "C" fn rpma_mr_get_size(mr: *const MrLocal, size: *mut usize) 
 /// rpma_mr_remote_get_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_mr_remote_get_size(mr: *const MrRemote, size: *mut usize) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(size)?) };
         out.set(region.size());
@@ -385,7 +385,7 @@ pub unsafe extern "C" fn rpma_mr_remote_get_flush_type(
     mr: *const MrRemote,
     flush_type: *mut c_int,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(flush_type)?) };
         out.set(region.usage() & USAGE_FLUSH);
@@ -549,7 +549,7 @@ impl MrLocal {
     /// The address at `offset`, of data that a segment can hold. The provider refuses what is
     /// beyond the region.
     #[inline(always)]
-    pub(crate) fn at(&self, offset: usize, len: usize) -> Result<u64> {
+    pub(crate) fn at(&self, offset: usize, len: usize) -> Checked<u64> {
         u32::try_from(len).map_err(|_| Error::Inval)?;
         offset_address(self.addr, offset, len)
     }
@@ -615,7 +615,7 @@ fn advise_failed(errno: c_int) -> Failure {
 
 /// `base + offset`, where `base + offset + len` has to be an address, too.
 #[inline(always)]
-fn offset_address(base: u64, offset: usize, len: usize) -> Result<u64> {
+fn offset_address(base: u64, offset: usize, len: usize) -> Checked<u64> {
     let addr = base.checked_add(offset as u64).ok_or(Error::Inval)?;
     // What begins in the lower half and has 32 bits ends below 64 bits in any case.
     if (addr as i64) < 0 || u32::try_from(len).is_err() {
@@ -632,7 +632,7 @@ fn rare() {}
 impl MrRemote {
     /// The place at `offset`, for `len` bytes. The provider refuses what is beyond the region.
     #[inline(always)]
-    pub(crate) fn at(&self, offset: usize, len: usize) -> Result<Remote> {
+    pub(crate) fn at(&self, offset: usize, len: usize) -> Checked<Remote> {
         Ok(Remote { addr: offset_address(self.addr, offset, len)?, rkey: self.rkey })
     }
 

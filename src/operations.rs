@@ -5,7 +5,7 @@ use libc::{c_char, c_int, c_uint, c_void};
 use rdma_sys::{ibv_send_flags, ibv_sge, ibv_wr_opcode};
 
 use crate::conn::Conn;
-use crate::error::{Error, Result};
+use crate::error::{Checked, Error, Result};
 use crate::ffi;
 use crate::mr::{MrLocal, MrRemote};
 use crate::provider::qp::{Remote, Send};
@@ -396,12 +396,12 @@ pub unsafe extern "C" fn rpma_recv(
 
 /// The `ibv_send_flags` for the caller's `flags`, of which 0 is none.
 #[inline]
-pub(crate) fn send_flags(flags: c_int) -> Result<c_uint> {
+pub(crate) fn send_flags(flags: c_int) -> Checked<c_uint> {
     /// The bit of RPMA_F_COMPLETION_ALWAYS that RPMA_F_COMPLETION_ON_ERROR lacks is the flag's.
     const ALWAYS: c_int = RPMA_F_COMPLETION_ALWAYS & !RPMA_F_COMPLETION_ON_ERROR;
     const { assert!(ALWAYS as c_uint == ibv_send_flags::IBV_SEND_SIGNALED.0) };
     if flags == 0 {
-        return Err(Error::Inval.into());
+        return Err(Error::Inval);
     }
     Ok((flags & ALWAYS) as c_uint)
 }
@@ -416,7 +416,7 @@ struct Request {
 
 impl Request {
     #[inline(always)]
-    fn send(self) -> Result<Send> {
+    fn send(self) -> Checked<Send> {
         let flags = send_flags(self.flags)?;
         Ok(Send { wr_id: self.op_context, opcode: self.opcode, flags, imm: self.imm })
     }
@@ -428,9 +428,9 @@ pub(crate) fn region_of_message(
     region: Option<&MrLocal>,
     offset: usize,
     len: usize,
-) -> Result<Option<&MrLocal>> {
+) -> Checked<Option<&MrLocal>> {
     match region {
-        None if offset != 0 || len != 0 => Err(Error::Inval.into()),
+        None if offset != 0 || len != 0 => Err(Error::Inval),
         region => Ok(region),
     }
 }

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
 use libc::{c_int, c_void};
 use rdma_sys::{ibv_context, ibv_pd};
 
-use crate::error::{Error, Result, Teardown};
+use crate::error::{Checked, Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::flush::{self, FlushBuffer};
 use crate::log::log;
@@ -171,9 +171,9 @@ impl Domain {
     }
 
     /// The PD; none after the peer was deleted.
-    pub(crate) fn pd(&self) -> Result<*mut ibv_pd> {
+    pub(crate) fn pd(&self) -> Checked<*mut ibv_pd> {
         let pd = self.pd.load(Ordering::Acquire);
-        if pd.is_null() { Err(Error::Inval.into()) } else { Ok(pd) }
+        if pd.is_null() { Err(Error::Inval) } else { Ok(pd) }
     }
 
     pub(crate) fn caps(&self) -> DeviceCaps {

@@ -116,7 +116,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_set_direct_write_to_pmem(
     pcfg: *mut PeerCfg,
     supported: c_bool,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promise 1 for `pcfg`.
         let pcfg = unsafe { ffi::borrow(pcfg) }?;
         pcfg.direct_write_to_pmem.store(supported != 0, Ordering::Relaxed);
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_direct_write_to_pmem(
     pcfg: *const PeerCfg,
     supported: *mut c_bool,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (pcfg, out) = unsafe { (ffi::borrow(pcfg)?, Out::new(supported)?) };
         out.set(c_bool::from(pcfg.direct_write_to_pmem()));
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_descriptor(
     pcfg: *const PeerCfg,
     desc: *mut c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (pcfg, out) =
             unsafe { (ffi::borrow(pcfg)?, Out::new(desc.cast::<[u8; DESCRIPTOR_SIZE]>())?) };
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_descriptor_size(
     pcfg: *const PeerCfg,
     desc_size: *mut usize,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (_, out) = unsafe { (ffi::borrow(pcfg)?, Out::new(desc_size)?) };
         out.set(DESCRIPTOR_SIZE);

@@ -178,7 +178,7 @@ pub unsafe extern "C" fn rpma_srq_recv(
 /// rpma_srq_get_rcq(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_srq_get_rcq(srq: *const Srq, rcq_ptr: *mut *mut Cq) -> c_int {
-    ffi::call(|| {
+    ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (srq, out) = unsafe { (ffi::borrow(srq)?, Out::new(rcq_ptr)?) };
         out.set(srq.rcq().map_or(null_mut(), |rcq| core::ptr::from_ref(rcq).cast_mut()));

@@ -14,7 +14,7 @@ use crate::error::{
     Result,
 };
 use crate::ffi::{self, Out};
-use crate::log::{Part, log};
+use crate::log::{Part, Text, log};
 use crate::provider::cm::{AddrInfo, CmId};
 use crate::provider::verbs::DeviceCaps;
 
@@ -217,7 +217,7 @@ unsafe fn find_device(addr: *const c_char, side: Side) -> Result<*mut ibv_contex
         let addr = unsafe { CStr::from_ptr(addr) };
         let name = c"rpma_utils_get_ibv_context";
         let cause = Part::Cause(libc::ENODEV);
-        let addr = Part::Quoted(Some(addr));
+        let addr = Part::Quoted(Some(Text::new(addr)));
         log!(Error, name, addr, c" is an address of no RDMA device: ", cause);
         return Err(Failure::provider(libc::ENODEV));
     }

@@ -17,7 +17,7 @@ use rdma_sys::{
 
 use super::{check_errno, failed};
 use crate::error::{Error, Failure, Result, errno};
-use crate::log::{Part, log};
+use crate::log::{Part, Text, log};
 
 /// An event channel of librdmacm.
 pub(crate) struct EventChannel(NonNull<rdma_event_channel>);
@@ -257,6 +257,8 @@ impl RawId {
 }
 
 impl Drop for RawId {
+    /// Out of line: many constructors may have to undo it.
+    #[inline(never)]
     fn drop(&mut self) {
         self.reject();
         // SAFETY: as in `destroy`.
@@ -336,9 +338,6 @@ impl Drop for AddrInfo {
 ///
 /// `text` is NULL or a C string.
 pub(crate) unsafe fn quoted<'a>(text: *const c_char) -> Part<'a> {
-    if text.is_null() {
-        return Part::Quoted(None);
-    }
-    // SAFETY: a C string by the caller's promise.
-    Part::Quoted(Some(unsafe { CStr::from_ptr(text) }))
+    // SAFETY: passed on to the caller.
+    Part::Quoted(unsafe { Text::argument(text) })
 }

@@ -10,7 +10,7 @@
 
 use libc::c_int;
 
-use crate::error::Failure;
+use crate::error::{Failure, errno};
 use crate::log::{Level, Part, Text, enabled, send};
 
 pub(crate) mod cm;
@@ -21,7 +21,11 @@ pub(crate) mod verbs;
 /// or with the one given.
 macro_rules! failed {
     ($call:expr) => {
-        $crate::provider::failed!($call, $crate::error::errno::get())
+        $crate::provider::call_left_errno(
+            $crate::log::file_name!(),
+            line!(),
+            $crate::log::Text::new($call),
+        )
     };
     ($call:expr, $errno:expr) => {
         $crate::provider::call_failed(
@@ -43,6 +47,13 @@ pub(crate) fn call_failed(file: Text, line: u32, call: Text, errno: c_int) -> Fa
         send(Level::Error, file, line, call, &parts);
     }
     Failure::provider(errno)
+}
+
+/// [`call_failed`] with the `errno` that the call left.
+#[cold]
+#[inline(never)]
+pub(crate) fn call_left_errno(file: Text, line: u32, call: Text) -> Failure {
+    call_failed(file, line, call, errno::get())
 }
 
 /// The result of a provider call that returns 0 or an `errno` value.
