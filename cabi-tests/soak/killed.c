@@ -13,6 +13,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,9 +22,11 @@
 #define MOST_CONNS	8
 #define WARM		20	/* rounds until librdmacm and malloc have what they keep */
 /*
- * So long after its death the survivor knows. Nearly always that is at once; once it was not within
- * 20 s, probably an accept that crossed the death of the client, which the kernel repeats until it
- * gives up after more than a minute.
+ * So long after its death the survivor knows. Nearly always that is at once. But when the machine is
+ * busy, a server may accept a client of whose death it did not hear: UNREACHABLE comes after 69 s, when
+ * the kernel has repeated its answer 15 times, every 4.3 s. (So it does for a host that vanishes between
+ * asking and being answered.) By the counters of the kernel's CM no rejection gets lost; that of the
+ * dying client probably overtook its request.
  */
 #define BOUND_MS	150000
 
@@ -32,6 +35,10 @@ static struct {
 	unsigned clean;		/* closed connections of before the kill */
 	long long slowest;
 } seen;
+
+/* what took longer gets a line of its own */
+#define LATE_MS		1000
+static long long *killed_at;	/* shared with the killer */
 
 static struct rpma_peer *peer;
 static struct rpma_mr_local *mr;
@@ -113,6 +120,27 @@ count_event(enum rpma_conn_event event)
 	case RPMA_CONN_UNREACHABLE: seen.unreachable++; break;
 	default: CHECK(event == RPMA_CONN_ESTABLISHED);
 	}
+}
+
+static void
+note_if_late(enum rpma_conn_event event, bool established)
+{
+	long long ms = now_ms() - *killed_at;
+
+	if (ms > LATE_MS)
+		printf("late: %s after %lld ms, %s\n", rpma_utils_conn_event_2str(event), ms,
+				established ? "had been established" : "was being made");
+}
+
+/* all that there was is over */
+static void
+survived(void)
+{
+	long long ms = now_ms() - *killed_at;
+
+	CHECK(ms < BOUND_MS);
+	if (ms > seen.slowest)
+		seen.slowest = ms;
 }
 
 /* it may fail, with the other side gone, but it returns and the handle is gone */
@@ -203,6 +231,7 @@ take_event(struct serving *s, int n, bool victim_lives)
 		seen.clean++;
 	} else {
 		count_event(event);
+		note_if_late(event, s->established[n]);
 	}
 	end(&s->conns[n]);
 }
@@ -245,6 +274,7 @@ measure_cycle(struct serving *s, const char *port)
 	while (seen.clean < 5)
 		serve(s, 10, true);
 	cycle_ms = (unsigned)(now_ms() - began) / 5 + 1;
+	*killed_at = now_ms();
 	kill_victim(pid, pipe_end);
 	while (!serve(s, 20, false))
 		;
@@ -257,18 +287,16 @@ survive_as_server(struct serving *s, const char *port)
 	int pipe_end = -1;
 	pid_t pid = start_victim("client", port, &pipe_end);
 	long long until = now_ms() + random_below(4 * cycle_ms);
-	long long killed;
 
 	while (now_ms() < until)
 		serve(s, 1, true);
+	*killed_at = now_ms();
 	kill_victim(pid, pipe_end);
-	killed = now_ms();
 	while (!serve(s, 20, false)) {
 		progress();
-		CHECK(now_ms() - killed < BOUND_MS);
+		CHECK(now_ms() - *killed_at < BOUND_MS);
 	}
-	if (now_ms() - killed > seen.slowest)
-		seen.slowest = now_ms() - killed;
+	survived();
 }
 
 /* the completion of a write, or an event that ends the connection: the first is true */
@@ -291,6 +319,7 @@ completed(struct rpma_conn *conn, struct ibv_wc *wc)
 		OK(rpma_conn_next_event(conn, &event));
 		CHECK(event != RPMA_CONN_ESTABLISHED);
 		count_event(event);
+		note_if_late(event, true);
 		return false;
 	}
 	RETURNS(ret, 0);
@@ -329,15 +358,16 @@ survive_as_client(const char *port)
 	pid_t pid = start_victim("server", port, &pipe_end);
 	unsigned moment = random_below(2 * cycle_ms) * 1000;
 	pid_t killer;
-	long long began;
 
+	/* in case that all is over before the killer comes to it */
+	*killed_at = now_ms() + moment / 1000;
 	killer = fork();
 	CHECK(killer >= 0);
 	if (killer == 0) {
 		sleep_us(moment);
+		*killed_at = now_ms();
 		_exit(kill(pid, SIGKILL) == 0 ? 0 : 1);
 	}
-	began = now_ms();
 	alarm(BOUND_MS / 1000 + PATIENCE);
 	OK(rpma_conn_req_new(peer, test_address(), port, NULL, &req));
 	int ret = rpma_conn_req_connect(&req, NULL, &conn);
@@ -345,22 +375,21 @@ survive_as_client(const char *port)
 	if (ret == 0) {
 		CHECK(event_pending(conn, BOUND_MS));
 		OK(rpma_conn_next_event(conn, &event));
-		if (event == RPMA_CONN_ESTABLISHED)
+		if (event == RPMA_CONN_ESTABLISHED) {
 			write_to_the_end(conn);
-		else
+		} else {
 			count_event(event);
+			note_if_late(event, false);
+		}
 		end(&conn);
 	} else {
 		RETURNS(ret, RPMA_E_PROVIDER);
 		seen.refused++;
 	}
-	CHECK(now_ms() - began < BOUND_MS);
-	if (now_ms() - began - moment / 1000 > seen.slowest)
-		seen.slowest = now_ms() - began - moment / 1000;
-
 	int status = 0;
 
 	CHECK(waitpid(killer, &status, 0) == killer && status == 0);
+	survived();
 	kill_victim(pid, pipe_end);
 }
 
@@ -373,6 +402,9 @@ survive(unsigned count)
 	char ports[2][8];
 	unsigned warm = count / 2 < WARM ? count / 2 : WARM;
 
+	killed_at = mmap(NULL, sizeof(*killed_at), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(killed_at != MAP_FAILED);
 	snprintf(ports[0], sizeof(ports[0]), "%s", test_port(0));
 	snprintf(ports[1], sizeof(ports[1]), "%s", test_port(1));
 	peer = peer_of_local(test_address());

@@ -120,6 +120,9 @@ check_same_holdings(const struct holdings *before, const struct holdings *after)
 	CHECK(after->cqs == before->cqs);
 	CHECK(after->mrs == before->mrs);
 	CHECK(after->pds == before->pds);
+	/* a tool's malloc does not count here, and keeps books of its own: the tool reports leaks */
+	if (after->heap == 0)
+		return;
 	CHECK(after->heap <= before->heap);
 	CHECK(after->resident <= before->resident + RESIDENT_SLACK);
 }
@@ -127,13 +130,17 @@ check_same_holdings(const struct holdings *before, const struct holdings *after)
 pid_t
 run_again(int output, const char *role, const char *first, const char *second)
 {
-	pid_t pid = fork();
+	/* by its name: under memcheck, what the link leads to is memcheck */
+	char path[4096] = "";
+	pid_t pid;
 
+	CHECK(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	pid = fork();
 	CHECK(pid >= 0);
 	if (pid == 0) {
 		if (dup2(output, STDOUT_FILENO) < 0)
 			_exit(126);
-		execl("/proc/self/exe", "victim", role, first, second, (char *)NULL);
+		execl(path, "victim", role, first, second, (char *)NULL);
 		_exit(127);
 	}
 	return pid;
