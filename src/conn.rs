@@ -10,14 +10,16 @@ use rdma_sys::{ibv_cq, rdma_cm_event_type};
 use crate::conn_cfg::Settings;
 use crate::cq::Cq;
 use crate::error::{Checked, Error, Result, Teardown};
-use crate::ffi::{self, Out, Shared, c_bool};
+use crate::ffi::{self, Out, Owned, Shared, c_bool};
 use crate::flush::{self, FlushBuffer};
-use crate::log::log;
+use crate::log::{File, log};
 use crate::peer::{self, Domain};
 use crate::peer_cfg::PeerCfg;
 use crate::provider::cm::{CmId, EventChannel};
 use crate::provider::qp::{Qp, QpAttributes};
 use crate::provider::verbs::{CompChannel, ack_foreign_event, next_cq_event};
+
+const FILE: File = File::Conn;
 
 /// For rpma_conn_wait(): wait until a completion event arrives.
 pub const RPMA_W_WAIT_FOR_COMPLETION: c_int = 1;
@@ -141,16 +143,7 @@ pub unsafe extern "C" fn rpma_conn_next_event(
     ffi::call(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(event)?) };
-        match conn.next_event()? {
-            Some(event) => {
-                out.set(event as rpma_conn_event_raw);
-                Ok(())
-            }
-            None => {
-                out.set(rpma_conn_event::RPMA_CONN_UNDEFINED as rpma_conn_event_raw);
-                Err(Error::Unknown.into())
-            }
-        }
+        conn.next_event(out)
     })
 }
 
@@ -492,18 +485,19 @@ impl Conn {
         domain: Shared<Domain>,
         id: CmId,
         private_data: &[u8],
-        settings: &Settings,
-    ) -> Result<Self> {
-        let srq_rcq = settings.srq.and_then(|srq| srq.rcq());
-        if settings.shared_channel && srq_rcq.is_some() {
-            let why = c"a shared completion channel and a shared receive queue with a CQ of its \
-                own exclude each other";
+        settings: Settings,
+    ) -> Result<Owned<Self>> {
+        let srq = settings.srq();
+        let srq_rcq = srq.and_then(|srq| srq.rcq());
+        let is_shared = settings.shared_channel();
+        if is_shared && srq_rcq.is_some() {
+            let why = c"no shared completion channel for a shared receive queue with its own CQ";
             log!(Error, c"rpma_conn_req_new", why);
             return Err(Error::Inval.into());
         }
         let private_data = PrivateData::new(private_data)?;
         let verbs = id.verbs();
-        let shared_channel = if settings.shared_channel {
+        let shared_channel = if is_shared {
             // SAFETY: an id that is resolved, or that came in, is bound to an open device.
             Some(unsafe { CompChannel::create(verbs) }?)
         } else {
@@ -511,13 +505,14 @@ impl Conn {
         };
         let shared = shared_channel.as_ref();
         // SAFETY: as above; the shared channel is declared to go after the CQs.
-        let cq = unsafe { Cq::create(verbs, settings.cq_size, shared) }?;
+        let cq = unsafe { Cq::create(verbs, settings.cq_size(), shared) }?;
         let rcq = match srq_rcq {
-            None if settings.rcq_size != 0 => {
+            Some(_) => None,
+            None => match settings.rcq_size() {
+                0 => None,
                 // SAFETY: as above.
-                Some(unsafe { Cq::create(verbs, settings.rcq_size, shared) }?)
-            }
-            _ => None,
+                size => Some(unsafe { Cq::create(verbs, size, shared) }?),
+            },
         };
         let qp = domain.create_qp(
             &id,
@@ -525,12 +520,12 @@ impl Conn {
                 pd: domain.pd()?,
                 send_cq: cq.as_ptr(),
                 recv_cq: srq_rcq.or(rcq.as_ref()).unwrap_or(&cq).as_ptr(),
-                srq: settings.srq.map_or(null_mut(), |srq| srq.as_ptr()),
-                sq_size: settings.sq_size,
-                rq_size: settings.rq_size,
+                srq: srq.map_or(null_mut(), |srq| srq.as_ptr()),
+                sq_size: settings.sq_size(),
+                rq_size: settings.rq_size(),
             },
         )?;
-        Ok(Self {
+        Owned::new(Self {
             qp,
             rcq,
             cq,
@@ -584,8 +579,8 @@ impl Conn {
         self.shared_channel.as_ref().ok_or(Error::NotSharedChannel)
     }
 
-    /// The next event; none for one that says nothing about the connection.
-    fn next_event(&self) -> Result<Option<rpma_conn_event>> {
+    /// Takes the next event. One that says nothing about the connection is RPMA_E_UNKNOWN.
+    fn next_event(&self, out: Out<rpma_conn_event_raw>) -> Result {
         let event = self.event_channel()?.next()?;
         let kind = event.kind();
         let name = event.name();
@@ -593,12 +588,14 @@ impl Conn {
             self.private_data.store(event.private_data());
         }
         event.ack()?;
-        let mapped = map_event(kind);
-        match mapped {
-            Some(_) => log!(Notice, c"rpma_conn_next_event", name),
-            None => log!(Warning, c"rpma_conn_next_event", c"unexpected event ", name),
+        if let Some(event) = map_event(kind) {
+            log!(Notice, c"rpma_conn_next_event", c"%", name);
+            out.set(event as rpma_conn_event_raw);
+            return Ok(());
         }
-        Ok(mapped)
+        log!(Warning, c"rpma_conn_next_event", c"unexpected event %", name);
+        out.set(rpma_conn_event::RPMA_CONN_UNDEFINED as rpma_conn_event_raw);
+        Err(Error::Unknown.into())
     }
 
     fn disconnect(&self) -> Result {
@@ -628,16 +625,14 @@ impl Conn {
         out: Out<*mut Cq>,
         is_rcq: Option<Out<c_bool>>,
     ) -> Result {
-        match &self.rcq {
-            Some(rcq) if cq == rcq.as_ptr() => tell(rcq, true, out, is_rcq),
-            _ => {
-                // SAFETY: the provider gave us the event of this CQ just now. Unacknowledged, it
-                // would keep that CQ from being destroyed.
-                unsafe { ack_foreign_event(cq) };
-                log!(Error, c"rpma_conn_wait", c"completion event of a CQ of another connection");
-                Err(Error::Unknown.into())
-            }
+        if let Some(rcq) = self.rcq.as_ref().filter(|rcq| rcq.as_ptr() == cq) {
+            return tell(rcq, true, out, is_rcq);
         }
+        // SAFETY: the provider gave us the event of this CQ just now. Unacknowledged, it would keep
+        // that CQ from being destroyed.
+        unsafe { ack_foreign_event(cq) };
+        log!(Error, c"rpma_conn_wait", c"completion event of a CQ of another connection");
+        Err(Error::Unknown.into())
     }
 
     /// Tears everything down to the end and gives the first failure. A request that was not

@@ -56,8 +56,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_new(cfg_ptr: *mut *mut ConnCfg) -> c_int 
     ffi::call(|| {
         // SAFETY: the caller's promise 2 for `cfg_ptr`.
         let out = unsafe { Out::new(cfg_ptr) }?;
-        out.give(Owned::new(ConnCfg::new())?);
-        Ok(())
+        out.give(Owned::new(ConnCfg::new()))
     })
 }
 
@@ -617,27 +616,41 @@ impl ConnCfg {
     pub(crate) unsafe fn settings<'a>(cfg: *const Self) -> Settings<'a> {
         static DEFAULT: ConnCfg = ConnCfg::new();
         // SAFETY: passed on to the caller.
-        let cfg = unsafe { cfg.as_ref() }.unwrap_or(&DEFAULT);
-        Settings {
-            timeout_ms: cfg.timeout.load(Ordering::Relaxed),
-            cq_size: cfg.cq_size.load(Ordering::Relaxed),
-            rcq_size: cfg.rcq_size.load(Ordering::Relaxed),
-            sq_size: cfg.sq_size.load(Ordering::Relaxed),
-            rq_size: cfg.rq_size.load(Ordering::Relaxed),
-            shared_channel: cfg.compl_channel.load(Ordering::Relaxed) != 0,
-            // SAFETY: passed on to the caller.
-            srq: unsafe { cfg.srq.load(Ordering::Relaxed).as_ref() },
-        }
+        Settings(unsafe { cfg.as_ref() }.unwrap_or(&DEFAULT))
     }
 }
 
-/// The values of a configuration at one moment.
-pub(crate) struct Settings<'a> {
-    pub(crate) timeout_ms: c_int,
-    pub(crate) cq_size: u32,
-    pub(crate) rcq_size: u32,
-    pub(crate) sq_size: u32,
-    pub(crate) rq_size: u32,
-    pub(crate) shared_channel: bool,
-    pub(crate) srq: Option<&'a Srq>,
+/// A configuration in use. Each value is read once for a request.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings<'a>(&'a ConnCfg);
+
+impl<'a> Settings<'a> {
+    pub(crate) fn timeout_ms(self) -> c_int {
+        self.0.timeout.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn cq_size(self) -> u32 {
+        self.0.cq_size.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn rcq_size(self) -> u32 {
+        self.0.rcq_size.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn sq_size(self) -> u32 {
+        self.0.sq_size.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn rq_size(self) -> u32 {
+        self.0.rq_size.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn shared_channel(self) -> bool {
+        self.0.compl_channel.load(Ordering::Relaxed) != 0
+    }
+
+    pub(crate) fn srq(self) -> Option<&'a Srq> {
+        // SAFETY: alive by the promise given to `settings`.
+        unsafe { self.0.srq.load(Ordering::Relaxed).as_ref() }
+    }
 }

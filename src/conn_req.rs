@@ -10,10 +10,12 @@ use crate::conn::{Conn, rpma_conn_private_data};
 use crate::conn_cfg::{ConnCfg, Settings};
 use crate::error::{Error, Result};
 use crate::ffi::{self, Out, Owned, Shared};
-use crate::log::log;
+use crate::log::{File, log};
 use crate::mr::MrLocal;
 use crate::peer::{Domain, Peer};
 use crate::provider::cm::{AddrInfo, CmId, EventChannel, quoted};
+
+const FILE: File = File::ConnReq;
 
 /// A connection request, outgoing or incoming.
 #[repr(transparent)]
@@ -71,8 +73,7 @@ pub unsafe extern "C" fn rpma_conn_req_new(
         // SAFETY: the caller's promise 1 for `cfg`.
         let settings = unsafe { ConnCfg::settings(cfg) };
         // SAFETY: not NULL, so C strings by the caller's promise.
-        out.give(unsafe { ConnReq::outgoing(peer.domain(), addr, port, &settings) }?);
-        Ok(())
+        out.give(unsafe { ConnReq::outgoing(peer.domain(), addr, port, settings) })
     })
 }
 
@@ -156,8 +157,7 @@ pub unsafe extern "C" fn rpma_conn_req_connect(
         if pdata.is_some_and(|pdata| pdata.ptr.is_null() || pdata.len == 0) {
             return Err(Error::Inval.into());
         }
-        out.give(req.connect(pdata)?);
-        Ok(())
+        out.give(req.connect(pdata))
     })
 }
 
@@ -253,17 +253,18 @@ impl ConnReq {
         domain: &Shared<Domain>,
         addr: *const c_char,
         port: *const c_char,
-        settings: &Settings,
+        settings: Settings,
     ) -> Result<Owned<Self>> {
         // SAFETY: passed on to the caller.
         let info = unsafe { AddrInfo::lookup(addr, port, 0) }?;
         let id = CmId::create_blocking()?;
-        id.resolve_addr(&info, settings.timeout_ms)?;
-        id.resolve_route(settings.timeout_ms)?;
-        let req = Owned::new(Self { conn: Conn::new(domain.share(), id, &[], settings)? })?;
+        let timeout_ms = settings.timeout_ms();
+        id.resolve_addr(&info, timeout_ms)?;
+        id.resolve_route(timeout_ms)?;
+        let req = Self::of(Conn::new(domain.share(), id, &[], settings)?);
         // SAFETY: passed on to the caller.
         let (addr, port) = unsafe { (quoted(addr), quoted(port)) };
-        log!(Notice, c"rpma_conn_req_new", c"request to ", addr, c", port ", port);
+        log!(Notice, c"rpma_conn_req_new", c"request to %, port %", addr, port);
         Ok(req)
     }
 
@@ -273,10 +274,15 @@ impl ConnReq {
         domain: Shared<Domain>,
         mut id: CmId,
         private_data: &[u8],
-        settings: &Settings,
+        settings: Settings,
     ) -> Result<Owned<Self>> {
         id.migrate(EventChannel::create()?)?;
-        Owned::new(Self { conn: Conn::new(domain, id, private_data, settings)? })
+        Ok(Self::of(Conn::new(domain, id, private_data, settings)?))
+    }
+
+    fn of(conn: Owned<Conn>) -> Owned<Self> {
+        // SAFETY: a request is a connection in all but its name, by `repr(transparent)`.
+        unsafe { conn.cast() }
     }
 }
 
@@ -294,7 +300,7 @@ impl Owned<ConnReq> {
         } else {
             self.conn.id().connect(&mut param)?;
         }
-        // SAFETY: a request is a connection in all but its name, by `repr(transparent)`.
+        // SAFETY: as in `of`.
         Ok(unsafe { self.cast() })
     }
 }

@@ -6,9 +6,11 @@ use rdma_sys::{ibv_context, ibv_cq, ibv_wc};
 
 use crate::error::{Error, Failure, Result, Teardown};
 use crate::ffi::{self, Out};
-use crate::log::log;
+use crate::log::{File, log};
 use crate::provider::verbs::{self, CompChannel, next_cq_event};
 use crate::provider::{failed, verbs::Cq as ProviderCq};
+
+const FILE: File = File::Cq;
 
 /// A completion queue. It belongs to its connection or shared receive queue.
 pub struct Cq {

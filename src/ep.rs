@@ -8,9 +8,11 @@ use crate::conn_cfg::{ConnCfg, Settings};
 use crate::conn_req::ConnReq;
 use crate::error::{Checked, Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared};
-use crate::log::log;
+use crate::log::{File, log};
 use crate::peer::{self, Domain, Peer};
 use crate::provider::cm::{AddrInfo, CmId, EventChannel, quoted};
+
+const FILE: File = File::Ep;
 
 /// An endpoint that listens for connection requests.
 pub struct Ep {
@@ -59,8 +61,7 @@ pub unsafe extern "C" fn rpma_ep_listen(
         let (peer, out) = unsafe { (ffi::borrow(peer)?, Out::new(ep_ptr)?) };
         let (addr, port) = (ffi::required(addr)?, ffi::required(port)?);
         // SAFETY: not NULL, so C strings by the caller's promise.
-        out.give(unsafe { Ep::listen(peer.domain(), addr, port) }?);
-        Ok(())
+        out.give(unsafe { Ep::listen(peer.domain(), addr, port) })
     })
 }
 
@@ -176,8 +177,7 @@ pub unsafe extern "C" fn rpma_ep_next_conn_req(
         let (ep, out) = unsafe { (ffi::borrow(ep)?, Out::new(req_ptr)?) };
         // SAFETY: the caller's promise 1 for `cfg`.
         let settings = unsafe { ConnCfg::settings(cfg) };
-        out.give(ep.next_conn_req(&settings)?);
-        Ok(())
+        out.give(ep.next_conn_req(settings))
     })
 }
 
@@ -199,7 +199,7 @@ impl Ep {
         drop(info);
         // SAFETY: passed on to the caller.
         let (addr, port) = unsafe { (quoted(addr), quoted(port)) };
-        log!(Notice, c"rpma_ep_listen", c"listening at ", addr, c", port ", port);
+        log!(Notice, c"rpma_ep_listen", c"listening at %, port %", addr, port);
         Ok(ep)
     }
 
@@ -215,11 +215,11 @@ impl Ep {
         self.id.channel().ok_or(Error::Unknown)
     }
 
-    fn next_conn_req(&self, settings: &Settings) -> Result<Owned<ConnReq>> {
+    fn next_conn_req(&self, settings: Settings) -> Result<Owned<ConnReq>> {
         // Dropped, and so acknowledged, after all that an early return undoes.
         let event = self.channel()?.next()?;
         if event.kind() != rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST {
-            log!(Error, c"rpma_ep_next_conn_req", c"unexpected event ", event.name());
+            log!(Error, c"rpma_ep_next_conn_req", c"unexpected event %", event.name());
             return Err(Error::Inval.into());
         }
         // SAFETY: a CONNECT_REQUEST, whose id is taken this once.

@@ -90,10 +90,11 @@ impl<T> Out<'_, T> {
 }
 
 impl<T> Out<'_, *mut T> {
-    /// Hands `object` to the caller, who owns it from here on.
+    /// Hands an object to the caller, who owns it from here on, unless it could not be made.
     #[inline]
-    pub(crate) fn give(self, object: Owned<T>) {
-        self.set(object.into_raw());
+    pub(crate) fn give(self, made: Result<Owned<T>>) -> Result {
+        self.set(made?.into_raw());
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@
 
 use core::ffi::CStr;
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use libc::{c_int, c_uint, c_void};
 use rdma_sys::{
@@ -16,18 +16,20 @@ use rdma_sys::{
 };
 
 use crate::conn::Conn;
-use crate::error::{Checked, Error, Failure, Result, Teardown};
+use crate::error::{Error, Failure, Result, Teardown};
 use crate::ffi::{self, Shared};
-use crate::log::{self, Part, Text, log};
+use crate::log::{File, Text, Variable, log};
 use crate::mr::{
     MrRemote, RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
     RPMA_MR_USAGE_READ_DST, access_flags,
 };
 use crate::operations::send_flags;
 use crate::peer::Domain;
-use crate::provider::qp::{NativeOps, NativeQp, Remote, Send};
+use crate::provider::qp::{NativeOps, NativeQp, Qp, Remote, Send};
 use crate::provider::verbs::{DeviceCaps, Mr, is_iwarp};
 use crate::provider::{check_code, failed};
+
+const FILE: File = File::Flush;
 
 /// What rpma_flush() guarantees.
 #[allow(non_camel_case_types)]
@@ -105,39 +107,8 @@ pub unsafe extern "C" fn rpma_flush(
     })
 }
 
-#[derive(Clone, Copy)]
-enum FlushType {
-    Persistent,
-    Visibility,
-}
-
-impl FlushType {
-    #[inline]
-    fn from_raw(raw: c_int) -> Checked<Self> {
-        const PERSISTENT: c_int = rpma_flush_type::RPMA_FLUSH_TYPE_PERSISTENT as c_int;
-        const VISIBILITY: c_int = rpma_flush_type::RPMA_FLUSH_TYPE_VISIBILITY as c_int;
-        match raw {
-            PERSISTENT => Ok(Self::Persistent),
-            VISIBILITY => Ok(Self::Visibility),
-            _ => Err(Error::Inval),
-        }
-    }
-
-    #[inline]
-    fn usage(self) -> c_int {
-        match self {
-            Self::Persistent => RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
-            Self::Visibility => RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
-        }
-    }
-
-    fn placement(self) -> u8 {
-        match self {
-            Self::Persistent => IBV_FLUSH_PERSISTENT,
-            Self::Visibility => IBV_FLUSH_GLOBAL,
-        }
-    }
-}
+const PERSISTENT: c_int = rpma_flush_type::RPMA_FLUSH_TYPE_PERSISTENT as c_int;
+const VISIBILITY: c_int = rpma_flush_type::RPMA_FLUSH_TYPE_VISIBILITY as c_int;
 
 /// A part of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,53 +147,49 @@ impl Conn {
         op_context: *const c_void,
     ) -> Result {
         let remote = dst.at(range.offset, range.len)?;
-        let kind = FlushType::from_raw(kind)?;
-        if matches!(kind, FlushType::Persistent) && !self.direct_write_to_pmem() {
-            return Err(refused(c"the peer does not declare direct write to PMem"));
-        }
-        if dst.usage() & kind.usage() == 0 {
+        let usage = match kind {
+            PERSISTENT if !self.direct_write_to_pmem() => {
+                return Err(refused(c"the peer does not declare direct write to PMem"));
+            }
+            PERSISTENT => RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
+            VISIBILITY => RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
+            _ => return Err(Error::Inval.into()),
+        };
+        if dst.usage() & usage == 0 {
             return Err(refused(c"the region was not registered for this type of flush"));
         }
         if let Some(qp) = self.qp().native_flush() {
-            let code = native(qp, remote, range.len, kind, flags, op_context);
+            let code = native(qp, remote, range.len, usage, flags, op_context);
             return check_code!(c"ibv_wr_complete", code);
         }
-        if range.begins_well_inside(dst.size()) {
-            self.flush_by_reading(remote, FlushBuffer::SIZE, flags, op_context)
-        } else {
-            self.flush_at_the_end(dst, range, flags, op_context)
+        let buffer = self.flush_buffer().ok_or(Error::Unknown)?;
+        if !range.begins_well_inside(dst.size()) {
+            return flush_at_the_end(self.qp(), dst, range, buffer, flags, op_context);
         }
+        self.qp().post_send(reading(flags, op_context), remote, buffer.sge(FlushBuffer::SIZE))
     }
+}
 
-    /// Out of line: it is rare.
-    #[cold]
-    #[inline(never)]
-    fn flush_at_the_end(
-        &self,
-        dst: &MrRemote,
-        range: Range,
-        flags: c_uint,
-        op_context: *const c_void,
-    ) -> Result {
-        let read = range.to_read(dst.size());
-        self.flush_by_reading(dst.at(read.offset, 0)?, read.len, flags, op_context)
-    }
+/// Flushes are reads.
+#[inline(always)]
+fn reading(flags: c_uint, op_context: *const c_void) -> Send {
+    Send { wr_id: op_context, opcode: ibv_wr_opcode::IBV_WR_RDMA_READ, flags, imm: 0 }
+}
 
-    #[inline(always)]
-    fn flush_by_reading(
-        &self,
-        remote: Remote,
-        len: usize,
-        flags: c_uint,
-        op_context: *const c_void,
-    ) -> Result {
-        let Some(buffer) = self.flush_buffer() else {
-            return Err(Error::Unknown.into());
-        };
-        let opcode = ibv_wr_opcode::IBV_WR_RDMA_READ;
-        let send = Send { wr_id: op_context, opcode, flags, imm: 0 };
-        self.qp().post_send(send, remote, buffer.sge(len as u32))
-    }
+/// Out of line: it is rare.
+#[cold]
+#[inline(never)]
+fn flush_at_the_end(
+    qp: &Qp,
+    dst: &MrRemote,
+    range: Range,
+    buffer: &FlushBuffer,
+    flags: c_uint,
+    op_context: *const c_void,
+) -> Result {
+    let read = range.to_read(dst.size());
+    let remote = dst.at(read.offset, 0)?;
+    qp.post_send(reading(flags, op_context), remote, buffer.sge(read.len))
 }
 
 #[cold]
@@ -237,13 +204,17 @@ fn native(
     qp: NativeQp,
     remote: Remote,
     len: usize,
-    kind: FlushType,
+    usage: c_int,
     flags: c_uint,
     op_context: *const c_void,
 ) -> c_int {
     // The length of a range has 32 bits on the wire.
     let level = if u32::try_from(len).is_ok() { IBV_FLUSH_RANGE } else { IBV_FLUSH_MR };
-    qp.flush(remote, len, kind.placement(), level, flags, op_context)
+    let placement = match usage {
+        RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT => IBV_FLUSH_PERSISTENT,
+        _ => IBV_FLUSH_GLOBAL,
+    };
+    qp.flush(remote, len, placement, level, flags, op_context)
 }
 
 /// Where the reads of flushes go; nobody looks at what they bring.
@@ -262,7 +233,7 @@ impl FlushBuffer {
         let page = Page::map()?;
         // SAFETY: a live PD knows its device.
         let iwarp = unsafe { is_iwarp((*pd).context) };
-        let access = access_flags(RPMA_MR_USAGE_READ_DST, iwarp, DeviceCaps::default());
+        let access = access_flags(RPMA_MR_USAGE_READ_DST, iwarp, DeviceCaps::NONE);
         // SAFETY: the PD is alive, and the page lives longer than the MR.
         let mr = unsafe { Mr::reg(pd, page.address.as_ptr(), Self::SIZE, access) };
         let mr = mr.map_err(|errno| failed!(c"ibv_reg_mr", errno))?;
@@ -270,9 +241,9 @@ impl FlushBuffer {
     }
 
     #[inline]
-    fn sge(&self, length: u32) -> ibv_sge {
+    fn sge(&self, len: usize) -> ibv_sge {
         let mr = self.mr.get();
-        ibv_sge { addr: mr.addr as u64, length, lkey: mr.lkey }
+        ibv_sge { addr: mr.addr as u64, length: len as u32, lkey: mr.lkey }
     }
 }
 
@@ -289,7 +260,6 @@ pub(crate) fn release(buffer: Shared<FlushBuffer>) -> Result {
 /// writes to.
 struct Page {
     address: NonNull<c_void>,
-    size: usize,
 }
 
 // SAFETY: the page is not tied to a thread, and only the device writes to it.
@@ -298,15 +268,16 @@ unsafe impl core::marker::Send for Page {}
 unsafe impl Sync for Page {}
 
 impl Page {
+    /// Where pages are larger, the kernel makes it one of these.
+    const SIZE: usize = 4096;
+
     fn map() -> Result<Self> {
-        // SAFETY: no preconditions.
-        let size = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping at an address of the kernel's choice.
-        let address = unsafe { libc::mmap(null_mut(), size, access, kind, -1, 0) };
+        let address = unsafe { libc::mmap(null_mut(), Self::SIZE, access, kind, -1, 0) };
         match NonNull::new(address) {
-            Some(address) if address.as_ptr() != libc::MAP_FAILED => Ok(Self { address, size }),
+            Some(address) if address.as_ptr() != libc::MAP_FAILED => Ok(Self { address }),
             _ => Err(Error::NoMem.into()),
         }
     }
@@ -315,43 +286,32 @@ impl Page {
 impl Drop for Page {
     fn drop(&mut self) {
         // SAFETY: our own mapping, and nothing refers to it any more.
-        unsafe { libc::munmap(self.address.as_ptr(), self.size) };
+        unsafe { libc::munmap(self.address.as_ptr(), Self::SIZE) };
     }
 }
 
-static NATIVE_FLUSH: AtomicBool = AtomicBool::new(false);
-static NATIVE_ATOMIC_WRITE: AtomicBool = AtomicBool::new(false);
+/// The bits of the native operations that the user asks for.
+static REQUESTED: AtomicU8 = AtomicU8::new(0);
 
 /// Reads `RPMA_FLUSH` and `RPMA_ATOMIC_WRITE`. Called once, when the library is loaded.
 pub(crate) fn configure() {
-    NATIVE_FLUSH.store(native_requested(c"RPMA_FLUSH"), Ordering::Relaxed);
-    NATIVE_ATOMIC_WRITE.store(native_requested(c"RPMA_ATOMIC_WRITE"), Ordering::Relaxed);
+    let flush = requested(c"RPMA_FLUSH", NativeOps::FLUSH);
+    let atomic_write = requested(c"RPMA_ATOMIC_WRITE", NativeOps::ATOMIC_WRITE);
+    REQUESTED.store(flush.and(atomic_write).to_bits(), Ordering::Relaxed);
 }
 
-fn native_requested(name: &'static CStr) -> bool {
-    let Some(value) = log::environment(name) else {
-        return false;
-    };
-    let native = value == c"native";
+fn requested(name: &'static CStr, ops: NativeOps) -> NativeOps {
+    let variable = Variable::read(name);
+    let native = variable.value.is_some_and(|value| value == Text::new(c"native"));
     if !native {
-        log!(
-            Warning,
-            c"rpma_flush",
-            name,
-            c": unknown value ",
-            Part::Quoted(Some(Text::new(value))),
-            c"; ignored"
-        );
+        variable.ignored(c"rpma_flush");
     }
-    native
+    ops.only_if(native)
 }
 
 /// The native operations that the user asks for.
 pub(crate) fn requested_native_ops() -> NativeOps {
-    NativeOps {
-        atomic_write: NATIVE_ATOMIC_WRITE.load(Ordering::Relaxed),
-        flush: NATIVE_FLUSH.load(Ordering::Relaxed),
-    }
+    NativeOps::from_bits(REQUESTED.load(Ordering::Relaxed))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use core::mem::{MaybeUninit, transmute};
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
-use libc::{c_char, c_int, c_void};
+use libc::{c_char, c_int, c_ulong, c_void};
 
 use crate::error::{Checked, Error, errno};
 use crate::ffi::{self, Out};
@@ -200,8 +200,34 @@ pub(crate) enum Level {
     Debug = rpma_log_level::RPMA_LOG_LEVEL_DEBUG as c_int,
 }
 
+impl Level {
+    const ERROR: c_int = Self::Error as c_int;
+    const WARNING: c_int = Self::Warning as c_int;
+    const NOTICE: c_int = Self::Notice as c_int;
+    const INFO: c_int = Self::Info as c_int;
+
+    fn name(self) -> &'static [u8; 8] {
+        // The texts themselves: addresses of them would have to be relocated.
+        static NAMES: [[u8; 8]; 5] =
+            [*b"*ERROR*\0", *b"*WARN*\0\0", *b"*NOTE*\0\0", *b"*INFO*\0\0", *b"*DEBUG*\0"];
+        NAMES.get(self as usize - Self::Error as usize).unwrap_or(&[0; 8])
+    }
+
+    const fn syslog_priority(self) -> c_int {
+        match self {
+            Self::Error => libc::LOG_ERR,
+            Self::Warning => libc::LOG_WARNING,
+            Self::Notice => libc::LOG_NOTICE,
+            Self::Info => libc::LOG_INFO,
+            Self::Debug => libc::LOG_DEBUG,
+        }
+    }
+}
+
 const DISABLED: c_int = rpma_log_level::RPMA_LOG_DISABLED as c_int;
 const DEBUG: c_int = rpma_log_level::RPMA_LOG_LEVEL_DEBUG as c_int;
+
+const FILE: File = File::Log;
 
 static THRESHOLD: AtomicI32 = AtomicI32::new(Level::Warning as c_int);
 static THRESHOLD_AUX: AtomicI32 = AtomicI32::new(DISABLED);
@@ -235,57 +261,36 @@ pub(crate) fn enabled(level: Level) -> bool {
 /// Sets the thresholds from `RPMA_LOG` and `RPMA_LOG_STDERR`, for users who cannot change the
 /// program. Called once, when the library is loaded.
 pub(crate) fn configure() {
-    let primary = Setting::read(c"RPMA_LOG");
-    let aux = Setting::read(c"RPMA_LOG_STDERR");
-    if let Some(level) = primary.level() {
-        THRESHOLD.store(level, Ordering::Relaxed);
-    }
-    if let Some(level) = aux.level() {
+    let aux = Variable::read(c"RPMA_LOG_STDERR");
+    if let Some(level) = aux.value.and_then(parse_level) {
         THRESHOLD_AUX.store(level, Ordering::Relaxed);
-        if primary.level().is_none() {
-            THRESHOLD.fetch_max(level, Ordering::Relaxed);
-        }
-    }
-    primary.warn();
-    // Who wants messages on stderr looks there for what is wrong with the wish.
-    if aux.is_wrong() {
+        THRESHOLD.fetch_max(level, Ordering::Relaxed);
+    } else if aux.value.is_some() {
+        // Who wants messages on stderr looks there for what is wrong with the wish.
         THRESHOLD_AUX.store(Level::Warning as c_int, Ordering::Relaxed);
-        aux.warn();
+        aux.ignored(c"rpma_log");
         THRESHOLD_AUX.store(DISABLED, Ordering::Relaxed);
     }
-}
-
-/// A variable that names a level, or something else.
-struct Setting {
-    name: &'static CStr,
-    value: Option<&'static CStr>,
-}
-
-impl Setting {
-    fn read(name: &'static CStr) -> Self {
-        Self { name, value: environment(name) }
-    }
-
-    fn level(&self) -> Option<c_int> {
-        parse_level(self.value?)
-    }
-
-    fn is_wrong(&self) -> bool {
-        self.value.is_some() && self.level().is_none()
-    }
-
-    fn warn(&self) {
-        if self.is_wrong() {
-            let value = Part::Quoted(self.value.map(Text::new));
-            log!(Warning, c"rpma_log", self.name, c": unknown level ", value, c"; ignored");
-        }
+    let primary = Variable::read(c"RPMA_LOG");
+    match primary.value.and_then(parse_level) {
+        Some(level) => THRESHOLD.store(level, Ordering::Relaxed),
+        None => primary.ignored(c"rpma_log"),
     }
 }
 
-fn parse_level(name: &CStr) -> Option<c_int> {
-    const NAMES: [&CStr; 7] =
-        [c"disabled", c"fatal", c"error", c"warning", c"notice", c"info", c"debug"];
-    (DISABLED..).zip(NAMES).find(|(_, known)| *known == name).map(|(level, _)| level)
+fn parse_level(name: Text) -> Option<c_int> {
+    static NAMES: [[u8; 9]; 7] = [
+        *b"disabled\0",
+        *b"fatal\0\0\0\0",
+        *b"error\0\0\0\0",
+        *b"warning\0\0",
+        *b"notice\0\0\0",
+        *b"info\0\0\0\0\0",
+        *b"debug\0\0\0\0",
+    ];
+    // SAFETY: each of them ends with a NUL.
+    let is_name = |known: &[u8; 9]| name == unsafe { Text::from_ptr(known.as_ptr().cast()) };
+    (DISABLED..).zip(&NAMES).find(|(_, known)| is_name(known)).map(|(level, _)| level)
 }
 
 unsafe extern "C" {
@@ -293,13 +298,28 @@ unsafe extern "C" {
     fn secure_getenv(name: *const c_char) -> *mut c_char;
 }
 
-/// The value of an environment variable; none in a setuid program.
-pub(crate) fn environment(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: `name` is a C string. We are called while the library is loaded, before the
-    // program can change its environment, and do not keep the value.
-    unsafe {
-        let value = secure_getenv(name.as_ptr());
-        if value.is_null() { None } else { Some(CStr::from_ptr(value)) }
+/// An environment variable.
+#[derive(Clone, Copy)]
+pub(crate) struct Variable {
+    name: &'static CStr,
+    pub(crate) value: Option<Text<'static>>,
+}
+
+impl Variable {
+    /// Has no value in a setuid program.
+    pub(crate) fn read(name: &'static CStr) -> Self {
+        // SAFETY: `name` is a C string. We are called while the library is loaded, before the
+        // program can change its environment, and do not keep the value.
+        let value = unsafe { Text::argument(secure_getenv(name.as_ptr())) };
+        Self { name, value }
+    }
+
+    /// Warns that the value means nothing, if there is one.
+    pub(crate) fn ignored(self, function: &'static CStr) {
+        if self.value.is_some() {
+            let value = Part::Quoted(self.value);
+            log!(Warning, function, c"%: unknown value %; ignored", self.name, value);
+        }
     }
 }
 
@@ -311,6 +331,14 @@ impl<'a> Text<'a> {
     pub(crate) const fn new(text: &'a CStr) -> Self {
         // SAFETY: no reference is NULL.
         Self(unsafe { NonNull::new_unchecked(text.as_ptr().cast_mut()) }, PhantomData)
+    }
+
+    /// # Safety
+    ///
+    /// `text` is a C string that lives long enough.
+    pub(crate) unsafe fn from_ptr(text: *const c_char) -> Self {
+        // SAFETY: not NULL by the caller's promise.
+        Self(unsafe { NonNull::new_unchecked(text.cast_mut()) }, PhantomData)
     }
 
     /// A string argument of a call; none for NULL.
@@ -326,74 +354,104 @@ impl<'a> Text<'a> {
         self.0.as_ptr()
     }
 
-    fn to_bytes(self) -> &'a [u8] {
-        // SAFETY: made of a C string that lives long enough.
-        unsafe { CStr::from_ptr(self.as_ptr()) }.to_bytes()
+    fn bytes(self) -> impl Iterator<Item = u8> {
+        // SAFETY: made of a C string that lives long enough; nothing is read beyond its NUL.
+        (0..)
+            .map(move |at| unsafe { *self.0.cast::<u8>().as_ptr().add(at) })
+            .take_while(|b| *b != 0)
     }
 }
 
-/// Where in the source a message is told.
-struct Place<'a> {
-    file: Text<'a>,
-    line: c_int,
-    function: Text<'a>,
-}
-
-/// The length of the part of `path` behind its last slash, with a NUL.
-pub(crate) const fn base_name_len(path: &str) -> usize {
-    let mut len = 1;
-    let mut rest = path.as_bytes();
-    while let [first, tail @ ..] = rest {
-        len = if *first == b'/' { 1 } else { len + 1 };
-        rest = tail;
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        // SAFETY: both are made of C strings that live long enough.
+        unsafe { libc::strcmp(self.as_ptr(), other.as_ptr()) == 0 }
     }
-    len
 }
 
-/// The part of `path` behind its last slash, with a NUL; `N` is its length.
-pub(crate) const fn base_name<const N: usize>(path: &str) -> [u8; N] {
-    let (_, name) = path.as_bytes().split_at(path.len() + 1 - N);
-    let mut bytes = [0; N];
-    let mut left: (&mut [u8], &[u8]) = (&mut bytes, name);
-    while let ([to, to_rest @ ..], [from, from_rest @ ..]) = left {
-        *to = *from;
-        left = (to_rest, from_rest);
+/// The source files that log. Each of them says in a constant `FILE` which one it is.
+#[derive(Clone, Copy)]
+pub(crate) enum File {
+    Cm,
+    Conn,
+    ConnReq,
+    Cq,
+    Ep,
+    Flush,
+    Log,
+    Mr,
+    Peer,
+    PeerCfg,
+    Qp,
+    Utils,
+    Verbs,
+}
+
+/// In the order of [`File`]. The names themselves: addresses of them would have to be relocated.
+static FILE_NAMES: [[u8; 12]; 13] = [
+    *b"cm.rs\0\0\0\0\0\0\0",
+    *b"conn.rs\0\0\0\0\0",
+    *b"conn_req.rs\0",
+    *b"cq.rs\0\0\0\0\0\0\0",
+    *b"ep.rs\0\0\0\0\0\0\0",
+    *b"flush.rs\0\0\0\0",
+    *b"log.rs\0\0\0\0\0\0",
+    *b"mr.rs\0\0\0\0\0\0\0",
+    *b"peer.rs\0\0\0\0\0",
+    *b"peer_cfg.rs\0",
+    *b"qp.rs\0\0\0\0\0\0\0",
+    *b"utils.rs\0\0\0\0",
+    *b"verbs.rs\0\0\0\0",
+];
+
+/// Level, file and line of a message in one word. Seventy places may log: with more to pass, each
+/// of them would need 12 bytes more.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin(u32);
+
+impl Origin {
+    pub(crate) const fn new(level: Level, file: File, line: u32) -> Self {
+        // No file has more lines than 16 bits can count.
+        Self((level as u32) << 24 | (file as u32) << 16 | line & 0xffff)
     }
-    bytes
+
+    const fn level(self) -> Level {
+        match (self.0 >> 24) as c_int {
+            Level::ERROR => Level::Error,
+            Level::WARNING => Level::Warning,
+            Level::NOTICE => Level::Notice,
+            Level::INFO => Level::Info,
+            _ => Level::Debug,
+        }
+    }
+
+    fn file(self) -> *const c_char {
+        let number = (self.0 >> 16) as u8;
+        FILE_NAMES.get(usize::from(number)).unwrap_or(&[0; 12]).as_ptr().cast()
+    }
+
+    const fn line(self) -> c_int {
+        (self.0 & 0xffff) as c_int
+    }
 }
 
-/// The name of this source file.
-macro_rules! file_name {
-    () => {{
-        const LEN: usize = $crate::log::base_name_len(file!());
-        // Only the name itself gets into the library, not the path.
-        const FILE: [u8; LEN] = $crate::log::base_name(file!());
-        const NAME: &core::ffi::CStr = match core::ffi::CStr::from_bytes_with_nul(&FILE) {
-            Ok(name) => name,
-            Err(_) => c"",
-        };
-        $crate::log::Text::new(NAME)
-    }};
-}
-pub(crate) use file_name;
-
-/// Logs the given parts as one message: `log!(Error, c"function", c"text ", 42_u64)`.
+/// Logs a message, in whose text each % stands for one of the parts that follow:
+/// `log!(Error, c"function", c"% bytes", 42_u64)`.
 macro_rules! log {
-    ($level:ident, $function:expr, $($part:expr),+ $(,)?) => {
+    ($level:ident, $function:expr, $text:expr $(, $part:expr)* $(,)?) => {
         if $crate::log::enabled($crate::log::Level::$level) {
             $crate::log::send(
-                $crate::log::Level::$level,
-                $crate::log::file_name!(),
-                line!(),
+                const { $crate::log::Origin::new($crate::log::Level::$level, FILE, line!()) },
                 $crate::log::Text::new($function),
-                &[$( $crate::log::Part::from($part) ),+],
+                $crate::log::Text::new($text),
+                &[$( $crate::log::Part::from($part) ),*],
             );
         }
     };
 }
 pub(crate) use log;
 
-/// What a message is made of.
+/// What a % in a message stands for.
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'a> {
     Text(Text<'a>),
@@ -405,6 +463,12 @@ pub(crate) enum Part<'a> {
     Cause(c_int),
     /// The text of an EAI code.
     Resolver(c_int),
+}
+
+impl<'a> From<Text<'a>> for Part<'a> {
+    fn from(text: Text<'a>) -> Self {
+        Self::Text(text)
+    }
 }
 
 impl<'a> From<&'a CStr> for Part<'a> {
@@ -420,7 +484,7 @@ impl From<u64> for Part<'_> {
 }
 
 /// A message under construction: cut where it is too long, always with room for its end.
-pub(crate) struct Message {
+struct Message {
     text: [u8; Self::SIZE],
     len: usize,
 }
@@ -429,16 +493,26 @@ impl Message {
     const SIZE: usize = 1024;
     /// A newline and the terminating NUL.
     const END: usize = 2;
-    /// A caller's text must leave room for what is said of it.
-    const MAX_QUOTED: usize = 200;
 
     const fn new() -> Self {
         Self { text: [0; Self::SIZE], len: 0 }
     }
 
-    /// Appends a byte; one that would break the line is shown as a question mark.
+    /// Appends `text`, each % of which stands for one of `parts`.
+    fn append(&mut self, text: Text, parts: &[Part]) {
+        let mut parts = parts.iter();
+        for byte in text.bytes() {
+            match parts.as_slice() {
+                [part, ..] if byte == b'%' => {
+                    self.part(*part);
+                    parts.next();
+                }
+                _ => self.byte(byte),
+            }
+        }
+    }
+
     fn byte(&mut self, byte: u8) {
-        let byte = if byte.is_ascii_control() { b'?' } else { byte };
         if self.len < Self::SIZE - Self::END {
             if let Some(slot) = self.text.get_mut(self.len) {
                 *slot = byte;
@@ -447,70 +521,46 @@ impl Message {
         }
     }
 
-    #[inline(never)]
-    fn bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.byte(*byte);
-        }
-    }
-
     fn part(&mut self, part: Part) {
-        match part {
-            Part::Text(text) => self.bytes(text.to_bytes()),
-            Part::Quoted(None) => self.bytes(b"NULL"),
+        let (format, value) = match part {
+            Part::Text(text) => (c"%s", text.as_ptr() as usize),
+            Part::Quoted(None) => (c"NULL", 0),
+            // A caller's text must leave room for what is said of it.
             Part::Quoted(Some(text)) => {
-                let text = text.to_bytes();
-                self.byte(b'"');
-                self.bytes(text.get(..Self::MAX_QUOTED).unwrap_or(text));
-                self.bytes(if text.len() > Self::MAX_QUOTED { b"...\"" } else { b"\"" });
+                let long = text.bytes().nth(200).is_some();
+                (if long { c"\"%.200s...\"" } else { c"\"%s\"" }, text.as_ptr() as usize)
             }
-            Part::Number(number) => self.number(number, 10, 1),
-            Part::Hex(number) => {
-                self.bytes(b"0x");
-                self.number(number, 16, 1);
+            Part::Number(number) => (c"%lu", number as usize),
+            Part::Hex(number) => (c"%#lx", number as usize),
+            Part::Cause(cause) => {
+                errno::set(cause);
+                (c"%m", 0)
             }
-            Part::Cause(errno) => self.cause(errno),
-            Part::Resolver(code) => {
-                // SAFETY: gives a constant string for every number.
-                self.bytes(unsafe { CStr::from_ptr(libc::gai_strerror(code)) }.to_bytes());
-            }
-        }
-    }
-
-    fn cause(&mut self, errno: c_int) {
-        let mut text: [c_char; 128] = [0; 128];
-        // SAFETY: the buffer has the given size. The text is cut and terminated where it is too
-        // long; for an unknown number it says so.
-        unsafe { libc::strerror_r(errno, text.as_mut_ptr(), text.len()) };
-        // SAFETY: the buffer began as zeros and its last byte is never written but with zero.
-        self.bytes(unsafe { CStr::from_ptr(text.as_ptr()) }.to_bytes());
-    }
-
-    /// `value` in base 10 or 16, padded with zeros to `width`.
-    #[inline(never)]
-    fn number(&mut self, value: u64, base: u8, width: u32) {
-        let (head, digit) = match base {
-            16 => (value / 16, value % 16),
-            _ => (value / 10, value % 10),
+            // SAFETY: gives a constant string for every number.
+            Part::Resolver(code) => (c"%s", unsafe { libc::gai_strerror(code) } as usize),
         };
-        if head != 0 || width > 1 {
-            self.number(head, base, width.saturating_sub(1));
-        }
-        let digit = digit as u8;
-        self.byte(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });
+        // With the newline to come, there is always room for a NUL.
+        let room = Self::SIZE - 1 - self.len;
+        // SAFETY: `len` is less than SIZE - 1; format and value, a number or the address of a C
+        // string, belong together.
+        let written = unsafe {
+            let end = self.text.as_mut_ptr().add(self.len);
+            libc::snprintf(end.cast(), room, format.as_ptr(), value)
+        };
+        self.len += usize::try_from(written).unwrap_or(0).min(room - 1);
     }
 
-    /// Ends the message with a newline. Nothing may be appended after that.
+    /// Ends the message with a newline, the only one. Nothing may be appended after that.
     fn end(&mut self) {
+        for byte in self.text.iter_mut().take(self.len) {
+            if byte.is_ascii_control() {
+                *byte = b'?';
+            }
+        }
         if let Some([newline, nul]) = self.text.get_mut(self.len..self.len + Self::END) {
             *newline = b'\n';
             *nul = 0;
         }
-        self.len += 1;
-    }
-
-    fn as_bytes(&self) -> &[u8] {
-        self.text.get(..self.len).unwrap_or(&[])
     }
 
     fn as_ptr(&self) -> *const c_char {
@@ -521,137 +571,102 @@ impl Message {
 /// Puts the message together and hands it to the log function.
 #[cold]
 #[inline(never)]
-pub(crate) fn send(level: Level, file: Text, line: u32, function: Text, parts: &[Part]) {
+pub(crate) fn send(origin: Origin, function: Text, text: Text, parts: &[Part]) {
     let errno_before = errno::get();
     let mut message = Message::new();
-    for part in parts {
-        message.part(*part);
-    }
+    message.append(text, parts);
     message.end();
-    // No file has that many lines.
-    let place = Place { file, line: line as c_int, function };
-    deliver(level, &place, &message);
+    deliver(origin, function, &message);
     errno::set(errno_before);
 }
 
-fn deliver(level: Level, place: &Place, message: &Message) {
+fn deliver(origin: Origin, function: Text, message: &Message) {
     // Read once: another thread may replace it between a check and the call.
-    let function = FUNCTION.load(Ordering::Acquire);
-    if function.is_null() {
-        default_function(level, place, message);
+    let user_function = FUNCTION.load(Ordering::Acquire);
+    if user_function.is_null() {
+        default_function(origin, function, message);
         return;
     }
     // SAFETY: only `rpma_log_set_function` stores here, and it stores functions of this type.
-    let function = unsafe { transmute::<*mut rpma_log_function, LogFunction>(function) };
+    let user_function = unsafe { transmute::<*mut rpma_log_function, LogFunction>(user_function) };
     // SAFETY: the user promised a function that can be called as long as it is set, and all the
     // strings live until the call returns.
     unsafe {
-        function(
-            level as c_int,
-            place.file.as_ptr(),
-            place.line,
-            place.function.as_ptr(),
+        user_function(
+            origin.level() as c_int,
+            origin.file(),
+            origin.line(),
+            function.as_ptr(),
             c"%s".as_ptr(),
             message.as_ptr(),
         );
     }
 }
 
-fn default_function(level: Level, place: &Place, message: &Message) {
+fn default_function(origin: Origin, function: Text, message: &Message) {
+    let level = origin.level();
+    let (name, file, line) = (level.name().as_ptr(), origin.file(), origin.line());
+    let (function, message) = (function.as_ptr(), message.as_ptr());
     if level as c_int <= THRESHOLD_AUX.load(Ordering::Relaxed) {
-        let mut line = Message::new();
-        append_time(&mut line);
-        append_thread(&mut line);
-        append_event(&mut line, level, place, message);
-        line.end();
-        let text = line.as_bytes();
+        let mut time = [0; 32];
+        let micros = write_time(&mut time);
+        const SIZE: usize = Message::SIZE + 128;
+        let mut text = MaybeUninit::<[c_char; SIZE]>::uninit();
+        // SAFETY: the buffer has the given size; formats and values belong together. The C
+        // library's `gettid` is younger than some of them.
+        let len = unsafe {
+            libc::snprintf(
+                text.as_mut_ptr().cast(),
+                SIZE,
+                c"%s.%06lu [%ld] %-8s%s: %3d: %s: %s".as_ptr(),
+                time.as_ptr(),
+                micros,
+                libc::syscall(libc::SYS_gettid),
+                name,
+                file,
+                line,
+                function,
+                message,
+            )
+        };
+        let len = usize::try_from(len).unwrap_or(0).min(SIZE - 1);
         // One write, so that lines of several threads do not mix. There is nobody to tell of a
         // failure.
-        // SAFETY: the buffer has the given length.
-        unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+        // SAFETY: so many bytes were written.
+        unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), len) };
     }
-    let mut line = Message::new();
-    append_identity(&mut line);
-    append_event(&mut line, level, place, message);
-    line.end();
     // The facility goes with the message: openlog(3) would take over the application's identity.
-    // SAFETY: a constant format for one string argument.
+    // SAFETY: format and values belong together.
     unsafe {
-        libc::syslog(libc::LOG_LOCAL7 | syslog_priority(level), c"%s".as_ptr(), line.as_ptr());
+        libc::syslog(
+            libc::LOG_LOCAL7 | level.syslog_priority(),
+            c"rpma[%d]: %-8s%s: %3d: %s: %s".as_ptr(),
+            libc::getpid(),
+            name,
+            file,
+            line,
+            function,
+            message,
+        );
     }
 }
 
-const fn syslog_priority(level: Level) -> c_int {
-    match level {
-        Level::Error => libc::LOG_ERR,
-        Level::Warning => libc::LOG_WARNING,
-        Level::Notice => libc::LOG_NOTICE,
-        Level::Info => libc::LOG_INFO,
-        Level::Debug => libc::LOG_DEBUG,
-    }
-}
-
-/// `Mon DD HH:MM:SS.uuuuuu `, in local time.
-fn append_time(line: &mut Message) {
-    let mut text = [0_u8; 32];
+/// Writes `Mon DD HH:MM:SS`, in local time, and gives the microseconds.
+fn write_time(text: &mut [c_char; 32]) -> c_ulong {
     let mut micros = 0;
     let mut now = MaybeUninit::<libc::timespec>::zeroed();
     let mut parts = MaybeUninit::<libc::tm>::zeroed();
     // SAFETY: all buffers are ours, zeroed, and of the sizes given.
-    let len = unsafe {
+    unsafe {
         if libc::clock_gettime(libc::CLOCK_REALTIME, now.as_mut_ptr()) == 0 {
             let now = now.assume_init();
             libc::localtime_r(&now.tv_sec, parts.as_mut_ptr());
-            micros = now.tv_nsec as u64 / 1000;
+            micros = now.tv_nsec as c_ulong / 1000;
         }
         let format = c"%b %d %H:%M:%S".as_ptr();
-        libc::strftime(text.as_mut_ptr().cast(), text.len(), format, parts.as_ptr())
-    };
-    line.bytes(text.get(..len).unwrap_or(&[]));
-    line.byte(b'.');
-    line.number(micros, 10, 6);
-    line.byte(b' ');
-}
-
-/// `[thread id] `.
-fn append_thread(line: &mut Message) {
-    // SAFETY: no preconditions. The C library's `gettid` is younger than some of them.
-    let thread = unsafe { libc::syscall(libc::SYS_gettid) };
-    line.byte(b'[');
-    line.number(thread.unsigned_abs(), 10, 1);
-    line.bytes(b"] ");
-}
-
-/// `rpma[process id]: `.
-fn append_identity(line: &mut Message) {
-    // SAFETY: no preconditions.
-    let process = unsafe { libc::getpid() };
-    line.bytes(b"rpma[");
-    line.number(process.unsigned_abs().into(), 10, 1);
-    line.bytes(b"]: ");
-}
-
-/// `*LEVEL* file: line: function: message`, the level padded to 8 and the line to 3.
-fn append_event(line: &mut Message, level: Level, place: &Place, message: &Message) {
-    line.bytes(match level {
-        Level::Error => b"*ERROR* ",
-        Level::Warning => b"*WARN*  ",
-        Level::Notice => b"*NOTE*  ",
-        Level::Info => b"*INFO*  ",
-        Level::Debug => b"*DEBUG* ",
-    });
-    line.bytes(place.file.to_bytes());
-    line.bytes(b": ");
-    for width in [100, 10] {
-        if place.line < width {
-            line.byte(b' ');
-        }
+        libc::strftime(text.as_mut_ptr(), text.len(), format, parts.as_ptr());
     }
-    line.number(place.line.unsigned_abs().into(), 10, 1);
-    line.bytes(b": ");
-    line.bytes(place.function.to_bytes());
-    line.bytes(b": ");
-    line.bytes(message.as_bytes().strip_suffix(b"\n").unwrap_or(&[]));
+    micros
 }
 
 #[cfg(test)]
@@ -659,29 +674,31 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn text(build: impl FnOnce(&mut Message)) -> String {
+    fn text(text: &CStr, parts: &[Part]) -> String {
         let mut message = Message::new();
-        build(&mut message);
+        message.append(Text::new(text), parts);
         message.end();
-        String::from_utf8_lossy(message.as_bytes()).into_owned()
+        // SAFETY: a message ends with a NUL.
+        let text = unsafe { CStr::from_ptr(message.as_ptr()) };
+        String::from_utf8_lossy(text.to_bytes()).into_owned()
     }
 
     proptest! {
         #[test]
         fn numbers_are_exact(number: u64) {
-            prop_assert_eq!(text(|m| m.part(Part::Number(number))), format!("{number}\n"));
-            prop_assert_eq!(text(|m| m.part(Part::Hex(number))), format!("{number:#x}\n"));
+            let parts = [Part::Number(number), Part::Hex(number)];
+            prop_assert_eq!(text(c"% is %", &parts), format!("{number} is {number:#x}\n"));
         }
 
         #[test]
-        fn a_message_of_any_length_ends_with_a_newline_and_a_nul(len in 0_usize..3000) {
-            let mut message = Message::new();
-            message.bytes(&vec![b'x'; len]);
-            message.end();
-            let kept = len.min(Message::SIZE - Message::END);
-            prop_assert_eq!(message.as_bytes().len(), kept + 1);
-            prop_assert_eq!(message.as_bytes().last(), Some(&b'\n'));
-            prop_assert_eq!(message.text[kept + 1], 0);
+        fn a_message_of_any_length_ends_with_a_newline(head in 0_usize..3000, tail in 0_usize..3000) {
+            let long = |len| std::ffi::CString::new(vec![b'x'; len]).unwrap_or_default();
+            let (head, tail) = (long(head), long(tail));
+            let kept = (head.count_bytes() + tail.count_bytes()).min(Message::SIZE - Message::END);
+            let parts = [Part::from(&*head), Part::from(&*tail)];
+            prop_assert_eq!(text(c"%%", &parts), "x".repeat(kept) + "\n");
+            let whole = std::ffi::CString::new([head.to_bytes(), tail.to_bytes()].concat());
+            prop_assert_eq!(text(&whole.unwrap_or_default(), &[]), "x".repeat(kept) + "\n");
         }
 
         #[test]
@@ -690,48 +707,59 @@ mod tests {
                 ["disabled", "fatal", "error", "warning", "notice", "info", "debug"];
             let expected = known.iter().position(|k| **k == name).map(|at| at as c_int - 1);
             let name = std::ffi::CString::new(name).map_err(|_| TestCaseError::reject("NUL"))?;
-            prop_assert_eq!(parse_level(&name), expected);
+            prop_assert_eq!(parse_level(Text::new(&name)), expected);
         }
     }
 
     #[test]
     fn a_quoted_text_stays_on_the_line_and_leaves_room() {
-        let quoted = |part| text(|m| m.part(Part::Quoted(part)));
-        assert_eq!(quoted(None), "NULL\n");
-        assert_eq!(quoted(Some(Text::new(c"a\nb"))), "\"a?b\"\n");
+        let quoted = |part| text(c"%.", &[Part::Quoted(part)]);
+        assert_eq!(quoted(None), "NULL.\n");
+        assert_eq!(quoted(Some(Text::new(c"a\nb%"))), "\"a?b%\".\n");
         let long = std::ffi::CString::new(vec![b'x'; 5000]).unwrap_or_default();
-        assert_eq!(quoted(Some(Text::new(&long))), format!("\"{}...\"\n", "x".repeat(200)));
+        let cut = format!("\"{}...\".\n", "x".repeat(200));
+        assert_eq!(quoted(Some(Text::new(&long))), cut);
+    }
+
+    #[test]
+    fn a_percent_sign_beyond_the_parts_is_itself() {
+        assert_eq!(text(c"% of 100 %", &[Part::Number(7)]), "7 of 100 %\n");
+        assert_eq!(text(c"none", &[Part::Number(7)]), "none\n");
     }
 
     #[test]
     fn every_level_has_its_name() {
         for (level, name) in [(-1, c"disabled"), (0, c"fatal"), (2, c"warning"), (5, c"debug")] {
-            assert_eq!(parse_level(name), Some(level));
+            assert_eq!(parse_level(Text::new(name)), Some(level));
         }
     }
 
     #[test]
     fn a_cause_is_the_text_of_its_errno() {
-        let cause = |errno| text(|m| m.part(Part::Cause(errno)));
+        let cause = |errno| text(c"%", &[Part::Cause(errno)]);
         assert_eq!(cause(libc::ENOENT), "No such file or directory\n");
         assert_eq!(cause(99_999), "Unknown error 99999\n");
     }
 
     #[test]
-    fn an_event_line_is_padded_like_the_reference() {
-        let mut message = Message::new();
-        message.bytes(b"text");
-        message.end();
-        let (file, function) = (Text::new(c"mr.rs"), Text::new(c"rpma_mr_reg"));
-        let place = Place { file, line: 7, function };
-        let line = text(|line| append_event(line, Level::Warning, &place, &message));
-        assert_eq!(line, "*WARN*  mr.rs:   7: rpma_mr_reg: text\n");
-    }
-
-    #[test]
-    fn a_base_name_has_no_folder() {
-        assert_eq!((base_name_len("a/b/c.rs"), base_name_len("c.rs")), (5, 5));
-        assert_eq!((&base_name("a/b/c.rs"), &base_name("c.rs")), (b"c.rs\0", b"c.rs\0"));
+    fn every_file_says_rightly_which_one_it_is() {
+        let said = |name: &[u8; 12]| {
+            let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
+            let source = std::fs::read_to_string(format!("{folder}{name}"))
+                .or_else(|_| std::fs::read_to_string(format!("{folder}provider/{name}")));
+            let source = source.expect("a source file");
+            let (_, said) = source.split_once("\nconst FILE: File = File::").expect("a FILE");
+            said.split(';').next().unwrap_or_default().to_lowercase() + ".rs"
+        };
+        for (number, name) in FILE_NAMES.iter().enumerate() {
+            let name_alone = String::from_utf8_lossy(name).replace(['_', '\0'], "");
+            assert_eq!(said(name), name_alone);
+            // SAFETY: a name of the table.
+            let named = unsafe { CStr::from_ptr(Origin((number as u32) << 16).file()) };
+            assert!(name.starts_with(named.to_bytes_with_nul()));
+        }
+        assert_eq!(File::Verbs as usize + 1, FILE_NAMES.len());
     }
 
     #[test]

@@ -9,11 +9,13 @@ use rdma_sys::{ibv_access_flags, ibv_advise_mr, ibv_sge};
 
 use crate::error::{Checked, Error, Failure, Result};
 use crate::ffi::{self, Out, Owned};
-use crate::log::{Part, log};
+use crate::log::{File, Part, log};
 use crate::peer::{Domain, Peer};
 use crate::provider::failed;
 use crate::provider::qp::Remote;
 use crate::provider::verbs::{DeviceCaps, Mr, is_iwarp};
+
+const FILE: File = File::Mr;
 
 /// The region can be read from afar: it is what the remote side's rpma_read() reads.
 pub const RPMA_MR_USAGE_READ_SRC: c_int = 1 << 0;
@@ -108,8 +110,7 @@ pub unsafe extern "C" fn rpma_mr_reg(
         let (peer, out) = unsafe { (ffi::borrow(peer)?, Out::new(mr_ptr)?) };
         let ptr = NonNull::new(ptr).ok_or(Error::Inval)?;
         // SAFETY: the caller keeps the memory mapped (promise 5).
-        out.give(unsafe { MrLocal::reg(peer.domain(), ptr, size, usage) }?);
-        Ok(())
+        out.give(unsafe { MrLocal::reg(peer.domain(), ptr, size, usage) })
     })
 }
 
@@ -220,9 +221,8 @@ pub unsafe extern "C" fn rpma_mr_remote_from_descriptor(
     ffi::call(|| {
         // SAFETY: the caller's promises 2 and 4.
         let (out, desc) = unsafe { (Out::new(mr_ptr)?, ffi::record(desc, desc_size)?) };
-        let desc = desc.ok_or_else(|| too_short(desc_size))?;
-        out.give(MrRemote::from_descriptor(desc)?);
-        Ok(())
+        let desc = desc.ok_or_else(|| too_short(desc_size));
+        out.give(desc.and_then(MrRemote::from_descriptor))
     })
 }
 
@@ -466,7 +466,7 @@ pub unsafe extern "C" fn rpma_mr_advise(
 /// `ibv_access_flags` for `usage`. Reading and both types of flush may be done by a read; the
 /// native flush has bits of its own, which only devices that have it know.
 pub(crate) fn access_flags(usage: c_int, iwarp: bool, caps: DeviceCaps) -> u32 {
-    const LOCAL_WRITE: u32 = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
+    const LOCAL_WRITE: u32 = ACCESS_LOCAL_WRITE;
     const REMOTE_WRITE: u32 = ibv_access_flags::IBV_ACCESS_REMOTE_WRITE.0;
     const REMOTE_READ: u32 = ibv_access_flags::IBV_ACCESS_REMOTE_READ.0;
     let grant = |used: c_int, access: u32| if usage & used != 0 { access } else { 0 };
@@ -477,16 +477,12 @@ pub(crate) fn access_flags(usage: c_int, iwarp: bool, caps: DeviceCaps) -> u32 {
         )
         | grant(RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_RECV, LOCAL_WRITE)
         | grant(RPMA_MR_USAGE_WRITE_DST, LOCAL_WRITE | REMOTE_WRITE)
-        | grant(
-            RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
-            if caps.flush_global { ACCESS_FLUSH_GLOBAL } else { 0 },
-        )
-        | grant(
-            RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
-            if caps.flush_persistent { ACCESS_FLUSH_PERSISTENT } else { 0 },
-        )
+        | grant(RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY, ACCESS_FLUSH_GLOBAL) & caps.flush_access
+        | grant(RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, ACCESS_FLUSH_PERSISTENT) & caps.flush_access
 }
 
+const ACCESS_LOCAL_WRITE: u32 = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
+const ACCESS_ON_DEMAND: u32 = ibv_access_flags::IBV_ACCESS_ON_DEMAND.0;
 const ACCESS_FLUSH_GLOBAL: u32 = ibv_access_flags::IBV_ACCESS_FLUSH_GLOBAL.0;
 const ACCESS_FLUSH_PERSISTENT: u32 = ibv_access_flags::IBV_ACCESS_FLUSH_PERSISTENT.0;
 
@@ -520,27 +516,27 @@ impl MrLocal {
         // SAFETY: a live PD knows its device.
         let iwarp = unsafe { is_iwarp((*pd).context) };
         let mut access = access_flags(usage, iwarp, domain.caps());
-        // SAFETY: the PD is alive; the memory is the caller's promise.
-        let reg = |access| unsafe { Mr::reg(pd, ptr.as_ptr(), size, access) };
-        let mut mr = reg(access);
-        // Each remedy is tried once, in this order.
-        if matches!(mr, Err(libc::EOPNOTSUPP)) && domain.caps().odp {
-            access |= ibv_access_flags::IBV_ACCESS_ON_DEMAND.0;
-            mr = reg(access);
-        }
-        // A device with native flush takes persistent memory only for a persistent one. Flushes
-        // by reading still work.
-        if matches!(mr, Err(libc::EINVAL)) && access & ACCESS_FLUSH_PERSISTENT != 0 {
-            access &= !ACCESS_FLUSH_PERSISTENT;
-            mr = reg(access);
-        }
         // Memory that cannot be written can still be a source.
         let only_read = usage & RPMA_MR_USAGE_WRITE_SRC != 0 && usage & USAGE_WRITTEN_LOCALLY == 0;
-        if matches!(mr, Err(libc::EFAULT)) && only_read {
-            access &= !ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
-            mr = reg(access);
-        }
-        let mr = mr.map_err(|errno| reg_failed(errno, domain.caps()))?;
+        let mr = loop {
+            // SAFETY: the PD is alive; the memory is the caller's promise.
+            let errno = match unsafe { Mr::reg(pd, ptr.as_ptr(), size, access) } {
+                Ok(mr) => break mr,
+                Err(errno) => errno,
+            };
+            let remedy = match errno {
+                libc::EOPNOTSUPP if domain.caps().odp => access | ACCESS_ON_DEMAND,
+                // A device with native flush takes persistent memory only for a persistent one.
+                // Flushes by reading still work.
+                libc::EINVAL => access & !ACCESS_FLUSH_PERSISTENT,
+                libc::EFAULT if only_read => access & !ACCESS_LOCAL_WRITE,
+                _ => access,
+            };
+            if remedy == access {
+                return Err(reg_failed(errno, domain.caps()));
+            }
+            access = remedy;
+        };
         let (addr, lkey) = (mr.get().addr as u64, mr.get().lkey);
         // `usage` has no bits beyond the lowest eight.
         Owned::new(Self { addr, lkey, usage: usage as u8, mr })
@@ -568,26 +564,22 @@ impl MrLocal {
     fn advise(&self, offset: usize, len: usize, advice: c_int, flags: u32) -> Result {
         /// The most bytes of one segment, a multiple of every page size.
         const STEP: usize = 1 << 31;
-        offset_address(self.mr.get().addr as u64, offset, len)?;
+        let addr = offset_address(self.addr, offset, len)?;
         let inside = self.mr.get().length.saturating_sub(offset);
         let mut done = 0;
         loop {
-            let step = (len - done).min(STEP);
-            self.advise_segment(offset + done, step, advice, flags)?;
-            done += step;
+            let length = (len - done).min(STEP);
+            let (addr, lkey) = (addr + done as u64, self.lkey);
+            let mut sge = ibv_sge { addr, length: length as u32, lkey };
+            // SAFETY: the region is alive, and one segment is given.
+            match unsafe { ibv_advise_mr(self.mr.get().pd, advice as u32, flags, &mut sge, 1) } {
+                0 => done += length,
+                errno => return Err(advise_failed(errno)),
+            }
             // A provider that takes what is beyond the region is not asked for more of it.
             if done == len || done > inside {
                 return Ok(());
             }
-        }
-    }
-
-    fn advise_segment(&self, offset: usize, len: usize, advice: c_int, flags: u32) -> Result {
-        let mut sge = self.sge(self.at(offset, len)?, len);
-        // SAFETY: the region is alive, and one segment is given.
-        match unsafe { ibv_advise_mr(self.mr.get().pd, advice as u32, flags, &mut sge, 1) } {
-            0 => Ok(()),
-            errno => Err(advise_failed(errno)),
         }
     }
 }
@@ -595,9 +587,9 @@ impl MrLocal {
 /// Tells why memory could not be registered.
 fn reg_failed(errno: c_int, caps: DeviceCaps) -> Failure {
     if errno == libc::EOPNOTSUPP && !caps.odp {
-        let why = c"this memory needs on-demand paging, as files on a DAX file system do, and the \
-            device has none (a device DAX works): ";
-        log!(Error, c"rpma_mr_reg", c"ibv_reg_mr() failed: ", why, Part::Cause(errno));
+        let why = c"ibv_reg_mr() failed: this memory needs on-demand paging, as files on a DAX file system do, and the \
+            device has none (a device DAX works): %";
+        log!(Error, c"rpma_mr_reg", why, Part::Cause(errno));
         return Failure::provider(errno);
     }
     failed!(c"ibv_reg_mr", errno)
@@ -670,13 +662,10 @@ impl MrRemote {
         log!(
             Debug,
             name,
-            c"address ",
+            c"address %, size %, rkey %, usage %",
             Part::Hex(region.addr),
-            c", size ",
             region.size,
-            c", rkey ",
             Part::Hex(region.rkey.into()),
-            c", usage ",
             Part::Hex(region.usage.into()),
         );
         Ok(region)
@@ -688,7 +677,7 @@ const FROM_DESCRIPTOR: &CStr = c"rpma_mr_remote_from_descriptor";
 #[cold]
 fn too_short(size: usize) -> Failure {
     let (name, is, should) = (FROM_DESCRIPTOR, size as u64, DESCRIPTOR_SIZE as u64);
-    log!(Error, name, c"the descriptor has ", is, c" bytes instead of at least ", should);
+    log!(Error, name, c"the descriptor has % bytes instead of at least %", is, should);
     Error::Inval.into()
 }
 
@@ -699,8 +688,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const NATIVE: DeviceCaps =
-        DeviceCaps { odp: false, atomic_write: true, flush_global: true, flush_persistent: true };
+    const NATIVE: DeviceCaps = DeviceCaps { flush_access: u32::MAX, ..DeviceCaps::NONE };
 
     proptest! {
         #[test]
@@ -754,7 +742,7 @@ mod tests {
         const LOCAL_WRITE: u32 = 1;
         const REMOTE_WRITE: u32 = 2;
         const REMOTE_READ: u32 = 4;
-        let plain = |usage| access_flags(usage, false, DeviceCaps::default());
+        let plain = |usage| access_flags(usage, false, DeviceCaps::NONE);
         for (usage, access) in [
             (RPMA_MR_USAGE_READ_SRC, REMOTE_READ),
             (RPMA_MR_USAGE_READ_DST, LOCAL_WRITE),
@@ -770,7 +758,7 @@ mod tests {
         for usage in 0..=USAGE_ALL {
             let bits = (0..8).map(|bit| usage & 1 << bit);
             assert_eq!(plain(usage), bits.map(plain).fold(0, |all, one| all | one));
-            let iwarp = access_flags(usage, true, DeviceCaps::default());
+            let iwarp = access_flags(usage, true, DeviceCaps::NONE);
             let extra = if usage & RPMA_MR_USAGE_READ_DST != 0 { REMOTE_WRITE } else { 0 };
             assert_eq!(iwarp, plain(usage) | extra);
             let flush = (usage & USAGE_FLUSH) as u32;

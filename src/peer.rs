@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! A peer: one device opened for use, with its protection domain.
 
+use core::mem::ManuallyDrop;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
 
@@ -10,11 +11,13 @@ use rdma_sys::{ibv_context, ibv_pd};
 use crate::error::{Checked, Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::flush::{self, FlushBuffer};
-use crate::log::log;
+use crate::log::{File, log};
 use crate::provider::cm::CmId;
 use crate::provider::failed;
 use crate::provider::qp::{NativeOps, Qp, QpAttributes};
 use crate::provider::verbs::{DeviceCaps, Pd, device_name};
+
+const FILE: File = File::Peer;
 
 /// A peer: a device with a protection domain, which all that is created with it shares.
 pub struct Peer {
@@ -61,8 +64,7 @@ pub unsafe extern "C" fn rpma_peer_new(
         // SAFETY: the caller's promise 2 for `peer_ptr`.
         let out = unsafe { Out::new(peer_ptr) }?;
         // SAFETY: the caller's promise 1 for `ibv_ctx`.
-        out.give(unsafe { Peer::new(context) }?);
-        Ok(())
+        out.give(unsafe { Peer::new(context) })
     })
 }
 
@@ -129,20 +131,9 @@ impl Peer {
 unsafe fn tell_missing(caps: DeviceCaps, context: NonNull<ibv_context>) {
     // SAFETY: passed on to the caller.
     let device = unsafe { device_name(context.as_ptr()) };
-    let native = caps.native_ops();
-    if !native.atomic_write {
-        log!(Info, c"rpma_peer_new", device, c" has no native atomic write");
-    }
-    if !native.flush {
-        log!(Info, c"rpma_peer_new", device, c" has no native flush");
-    }
-}
-
-impl DeviceCaps {
-    fn native_ops(&self) -> NativeOps {
-        NativeOps {
-            atomic_write: self.atomic_write,
-            flush: self.flush_global && self.flush_persistent,
+    for operation in [NativeOps::ATOMIC_WRITE, NativeOps::FLUSH] {
+        if !caps.native.has(operation) {
+            log!(Info, c"rpma_peer_new", c"% has no %", device, operation.name());
         }
     }
 }
@@ -165,7 +156,7 @@ impl Domain {
         Self {
             pd: AtomicPtr::new(pd.as_ptr()),
             caps,
-            native: NativeChoice::new(requested, requested.both(caps.native_ops())),
+            native: NativeChoice::new(requested, requested.in_both(caps.native)),
             flush_buffer: AtomicPtr::new(null_mut()),
         }
     }
@@ -202,30 +193,20 @@ impl Domain {
     /// A share of the buffer that flushes read into. The first connection makes the buffer; it
     /// goes with the last of the peer and its connections.
     pub(crate) fn flush_buffer(&self) -> Result<Shared<FlushBuffer>> {
-        if let Some(shared) = self.current_flush_buffer() {
-            return Ok(shared);
+        if let Some(own) = NonNull::new(self.flush_buffer.load(Ordering::Acquire)) {
+            return Ok(share_of(own));
         }
         let made = Shared::new(FlushBuffer::new(self)?)?;
         let ours = made.share().into_raw();
         let order = Ordering::AcqRel;
         match self.flush_buffer.compare_exchange(null_mut(), ours, order, Ordering::Acquire) {
             Ok(_) => Ok(made),
-            Err(_) => {
+            Err(theirs) => {
                 // Another thread was faster.
                 release(ours);
-                self.current_flush_buffer().ok_or_else(|| Error::Unknown.into())
+                Ok(NonNull::new(theirs).map_or(made, share_of))
             }
         }
-    }
-
-    fn current_flush_buffer(&self) -> Option<Shared<FlushBuffer>> {
-        let own = NonNull::new(self.flush_buffer.load(Ordering::Acquire))?;
-        // SAFETY: the domain's share is alive: only `close` and `drop` end it, when no thread
-        // may use the domain to connect.
-        let own = unsafe { Shared::<FlushBuffer>::from_raw(own) };
-        let shared = own.share();
-        core::mem::forget(own);
-        Some(shared)
     }
 
     /// What deleting the peer does.
@@ -263,6 +244,14 @@ pub(crate) fn leave(domain: Shared<Domain>) -> Result {
     domain.into_inner().map_or(Ok(()), |domain| domain.drop_flush_buffer())
 }
 
+/// A share of the flush buffer of which the domain has the share `own`.
+fn share_of(own: NonNull<c_void>) -> Shared<FlushBuffer> {
+    // SAFETY: the domain's share is alive: only `close` and `drop` end it, when no thread may use
+    // the domain to connect.
+    let own = ManuallyDrop::new(unsafe { Shared::<FlushBuffer>::from_raw(own) });
+    own.share()
+}
+
 /// Ends the share of a flush buffer that `raw` stands for, if any.
 fn release(raw: *mut c_void) {
     if let Some(raw) = NonNull::new(raw) {
@@ -279,25 +268,12 @@ struct NativeChoice {
 }
 
 impl NativeChoice {
-    const ATOMIC_WRITE: u8 = 1;
-    const FLUSH: u8 = 2;
-
     const fn new(requested: NativeOps, wanted: NativeOps) -> Self {
-        Self {
-            requested,
-            current: AtomicU8::new(Self::bits(wanted)),
-            warned: AtomicBool::new(false),
-        }
-    }
-
-    const fn bits(ops: NativeOps) -> u8 {
-        (if ops.atomic_write { Self::ATOMIC_WRITE } else { 0 })
-            | (if ops.flush { Self::FLUSH } else { 0 })
+        Self { requested, current: AtomicU8::new(wanted.to_bits()), warned: AtomicBool::new(false) }
     }
 
     fn get(&self) -> NativeOps {
-        let bits = self.current.load(Ordering::Relaxed);
-        NativeOps { atomic_write: bits & Self::ATOMIC_WRITE != 0, flush: bits & Self::FLUSH != 0 }
+        NativeOps::from_bits(self.current.load(Ordering::Relaxed))
     }
 
     /// Remembers what a QP was granted, and tells once what was requested and is not to be had.
@@ -305,20 +281,12 @@ impl NativeChoice {
         if self.requested == NativeOps::NONE {
             return;
         }
-        self.current.store(Self::bits(ops), Ordering::Relaxed);
+        self.current.store(ops.to_bits(), Ordering::Relaxed);
         if ops == self.requested || self.warned.swap(true, Ordering::Relaxed) {
             return;
         }
-        let name = c"rpma_conn_req_new";
-        let missing = match (
-            self.requested.atomic_write && !ops.atomic_write,
-            self.requested.flush && !ops.flush,
-        ) {
-            (true, true) => c"native atomic write and native flush",
-            (true, false) => c"native atomic write",
-            _ => c"native flush",
-        };
-        log!(Warning, name, missing, c" requested, but not granted: emulating");
+        let (name, missing) = (c"rpma_conn_req_new", self.requested.without(ops));
+        log!(Warning, name, c"% requested, but not granted: emulating", missing.name());
     }
 }
 
@@ -328,15 +296,15 @@ mod tests {
 
     #[test]
     fn every_choice_of_native_operations_is_remembered() {
-        for (atomic_write, flush) in [(false, false), (false, true), (true, false), (true, true)] {
-            let ops = NativeOps { atomic_write, flush };
+        for bits in 0..4 {
+            let ops = NativeOps::from_bits(bits);
             assert_eq!(NativeChoice::new(ops, ops).get(), ops);
         }
     }
 
     #[test]
     fn a_refused_operation_is_not_asked_for_again() {
-        let both = NativeOps { atomic_write: true, flush: true };
+        let both = NativeOps::ALL;
         let choice = NativeChoice::new(both, both);
         let less = both.step_down(both);
         choice.granted(less);

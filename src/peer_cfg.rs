@@ -7,7 +7,9 @@ use libc::{c_int, c_void};
 
 use crate::error::{Error, Result};
 use crate::ffi::{self, Out, Owned, c_bool};
-use crate::log::log;
+use crate::log::{File, log};
+
+const FILE: File = File::PeerCfg;
 
 /// A peer's configuration: whether data written to its persistent memory from afar are persistent
 /// once they are flushed (direct write to PMem).
@@ -50,8 +52,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_new(pcfg_ptr: *mut *mut PeerCfg) -> c_int
     ffi::call(|| {
         // SAFETY: the caller's promise 2 for `pcfg_ptr`.
         let out = unsafe { Out::new(pcfg_ptr) }?;
-        out.give(PeerCfg::new(false)?);
-        Ok(())
+        out.give(PeerCfg::new(false))
     })
 }
 
@@ -267,8 +268,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_from_descriptor(
         // SAFETY: the caller's promises 2 and 4.
         let (desc, out) =
             unsafe { (ffi::head(desc, desc_size, DESCRIPTOR_SIZE)?, Out::new(pcfg_ptr)?) };
-        out.give(PeerCfg::from_descriptor(desc)?);
-        Ok(())
+        out.give(PeerCfg::from_descriptor(desc))
     })
 }
 
@@ -289,7 +289,7 @@ impl PeerCfg {
         };
         let pcfg = Self::new(*flag != 0)?;
         let word = if pcfg.direct_write_to_pmem() { c"possible" } else { c"not possible" };
-        log!(Info, name, c"direct write to the peer's PMem is ", word);
+        log!(Info, name, c"direct write to the peer's PMem is %", word);
         Ok(pcfg)
     }
 }

@@ -7,10 +7,9 @@ use libc::{c_int, c_void};
 use rdma_sys::ibv_srq;
 
 use crate::cq::Cq;
-use crate::error::{Result, Teardown};
+use crate::error::{Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned};
 use crate::mr::MrLocal;
-use crate::operations::region_of_message;
 use crate::peer::{Domain, Peer};
 use crate::provider::qp::{post_srq_recv, post_srq_recv_without_data};
 use crate::provider::verbs;
@@ -63,8 +62,7 @@ pub unsafe extern "C" fn rpma_srq_new(
         let (peer, out) = unsafe { (ffi::borrow(peer)?, Out::new(srq_ptr)?) };
         // SAFETY: the caller's promise 1 for `cfg`.
         let (rq_size, rcq_size) = unsafe { SrqCfg::sizes(cfg) };
-        out.give(Srq::new(peer.domain(), rq_size, rcq_size)?);
-        Ok(())
+        out.give(Srq::new(peer.domain(), rq_size, rcq_size))
     })
 }
 
@@ -142,14 +140,17 @@ pub unsafe extern "C" fn rpma_srq_recv(
     ffi::call(|| {
         // SAFETY: the caller's promise 1.
         let (srq, dst) = unsafe { (ffi::borrow(srq)?, dst.as_ref()) };
-        match region_of_message(dst, offset, len)? {
+        match dst {
             Some(dst) => {
                 let addr = dst.at(offset, len)?;
                 // SAFETY: the queue is alive.
                 unsafe { post_srq_recv(srq.as_ptr(), op_context, dst.sge(addr, len)) }
             }
-            // SAFETY: as above.
-            None => unsafe { post_srq_recv_without_data(srq.as_ptr(), op_context) },
+            None if offset == 0 && len == 0 => {
+                // SAFETY: as above.
+                unsafe { post_srq_recv_without_data(srq.as_ptr(), op_context) }
+            }
+            None => Err(Error::Inval.into()),
         }
     })
 }

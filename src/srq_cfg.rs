@@ -43,8 +43,7 @@ pub unsafe extern "C" fn rpma_srq_cfg_new(cfg_ptr: *mut *mut SrqCfg) -> c_int {
     ffi::call(|| {
         // SAFETY: the caller's promise 2 for `cfg_ptr`.
         let out = unsafe { Out::new(cfg_ptr) }?;
-        out.give(Owned::new(SrqCfg::new())?);
-        Ok(())
+        out.give(Owned::new(SrqCfg::new()))
     })
 }
 

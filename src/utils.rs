@@ -14,9 +14,11 @@ use crate::error::{
     Result,
 };
 use crate::ffi::{self, Out};
-use crate::log::{Part, Text, log};
-use crate::provider::cm::{AddrInfo, CmId};
+use crate::log::{File, Part, log};
+use crate::provider::cm::{AddrInfo, CmId, quoted};
 use crate::provider::verbs::DeviceCaps;
+
+const FILE: File = File::Utils;
 
 /// The default time for resolving an address or a route, in milliseconds.
 pub const RPMA_DEFAULT_TIMEOUT_MS: c_int = 1000;
@@ -75,10 +77,8 @@ pub unsafe extern "C" fn rpma_utils_get_ibv_context(
         let addr = ffi::required(addr)?;
         // SAFETY: the caller's promise 2 for `ibv_ctx_ptr`.
         let out = unsafe { Out::new(ibv_ctx_ptr) }?;
-        let side = Side::from_raw(r#type)?;
         // SAFETY: not NULL, so a C string by the caller's promise.
-        out.set(unsafe { find_device(addr, side) }?);
-        Ok(())
+        unsafe { find_device(addr, r#type) }.map(|device| out.set(device))
     })
 }
 
@@ -118,8 +118,7 @@ pub unsafe extern "C" fn rpma_utils_ibv_context_is_odp_capable(
         // SAFETY: the caller's promise 2 for `is_odp_capable`.
         let out = unsafe { Out::new(is_odp_capable) }?;
         // SAFETY: the caller's promise 1 for `ibv_ctx`.
-        out.set(c_int::from(unsafe { DeviceCaps::query(context) }?.odp));
-        Ok(())
+        unsafe { DeviceCaps::query(context) }.map(|caps| out.set(c_int::from(caps.odp)))
     })
 }
 
@@ -178,47 +177,30 @@ pub unsafe extern "C" fn rpma_err_2str(ret: c_int) -> *const c_char {
     error_text(ret).as_ptr()
 }
 
-#[derive(Clone, Copy)]
-enum Side {
-    Local,
-    Remote,
-}
-
-impl Side {
-    fn from_raw(raw: c_int) -> Result<Self> {
-        const LOCAL: c_int = rpma_util_ibv_context_type::RPMA_UTIL_IBV_CONTEXT_LOCAL as c_int;
-        const REMOTE: c_int = rpma_util_ibv_context_type::RPMA_UTIL_IBV_CONTEXT_REMOTE as c_int;
-        match raw {
-            LOCAL => Ok(Self::Local),
-            REMOTE => Ok(Self::Remote),
-            _ => Err(Error::Inval.into()),
-        }
-    }
-}
-
 /// # Safety
 ///
 /// `addr` is a C string.
-unsafe fn find_device(addr: *const c_char, side: Side) -> Result<*mut ibv_context> {
-    let flags = match side {
-        Side::Local => RAI_PASSIVE,
-        Side::Remote => 0,
+unsafe fn find_device(addr: *const c_char, kind: c_int) -> Result<*mut ibv_context> {
+    const LOCAL: c_int = rpma_util_ibv_context_type::RPMA_UTIL_IBV_CONTEXT_LOCAL as c_int;
+    const REMOTE: c_int = rpma_util_ibv_context_type::RPMA_UTIL_IBV_CONTEXT_REMOTE as c_int;
+    let flags = match kind {
+        LOCAL => RAI_PASSIVE,
+        REMOTE => 0,
+        _ => return Err(Error::Inval.into()),
     };
     // SAFETY: a C string by the caller's promise.
     let info = unsafe { AddrInfo::lookup(addr, null(), flags) }?;
     let id = CmId::create_blocking()?;
-    match side {
-        Side::Local => id.bind_addr(&info)?,
-        Side::Remote => id.resolve_addr(&info, RPMA_DEFAULT_TIMEOUT_MS)?,
+    match kind {
+        LOCAL => id.bind_addr(&info)?,
+        _ => id.resolve_addr(&info, RPMA_DEFAULT_TIMEOUT_MS)?,
     }
     let context = id.verbs();
     if context.is_null() {
+        let (name, cause) = (c"rpma_utils_get_ibv_context", Part::Cause(libc::ENODEV));
         // SAFETY: a C string by the caller's promise.
-        let addr = unsafe { CStr::from_ptr(addr) };
-        let name = c"rpma_utils_get_ibv_context";
-        let cause = Part::Cause(libc::ENODEV);
-        let addr = Part::Quoted(Some(Text::new(addr)));
-        log!(Error, name, addr, c" is an address of no RDMA device: ", cause);
+        let addr = unsafe { quoted(addr) };
+        log!(Error, name, c"% is an address of no RDMA device: %", addr, cause);
         return Err(Failure::provider(libc::ENODEV));
     }
     id.destroy()?;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Connection management: event channels, CM ids, CM events and addresses.
 
-use core::ffi::CStr;
 use core::mem::{MaybeUninit, forget};
 use core::ptr::{NonNull, null, null_mut};
 
@@ -17,7 +16,9 @@ use rdma_sys::{
 
 use super::{check_errno, failed};
 use crate::error::{Error, Failure, Result, errno};
-use crate::log::{Part, Text, log};
+use crate::log::{File, Part, Text, log};
+
+const FILE: File = File::Cm;
 
 /// An event channel of librdmacm.
 pub(crate) struct EventChannel(NonNull<rdma_event_channel>);
@@ -72,9 +73,9 @@ impl CmEvent {
     }
 
     /// librdmacm's name of the event.
-    pub(crate) fn name(&self) -> &'static CStr {
+    pub(crate) fn name(&self) -> Text<'static> {
         // SAFETY: gives a constant string for every number.
-        unsafe { CStr::from_ptr(rdma_event_str(self.kind())) }
+        unsafe { Text::from_ptr(rdma_event_str(self.kind())) }
     }
 
     /// The private data that came with the event, valid until it is acknowledged.
@@ -257,8 +258,6 @@ impl RawId {
 }
 
 impl Drop for RawId {
-    /// Out of line: many constructors may have to undo it.
-    #[inline(never)]
     fn drop(&mut self) {
         self.reject();
         // SAFETY: as in `destroy`.
@@ -315,7 +314,7 @@ impl AddrInfo {
         let name = c"rdma_getaddrinfo";
         // SAFETY: strings by the caller's promise.
         let (node, service) = unsafe { (quoted(node), quoted(service)) };
-        log!(Error, name, name, c"(", node, c", ", service, c") failed: ", cause);
+        log!(Error, name, c"rdma_getaddrinfo(%, %) failed: %", node, service, cause);
         Failure::provider(errno)
     }
 

@@ -11,7 +11,7 @@
 use libc::c_int;
 
 use crate::error::{Failure, errno};
-use crate::log::{Level, Part, Text, enabled, send};
+use crate::log::{Level, Origin, Part, Text, enabled, send};
 
 pub(crate) mod cm;
 pub(crate) mod qp;
@@ -22,15 +22,13 @@ pub(crate) mod verbs;
 macro_rules! failed {
     ($call:expr) => {
         $crate::provider::call_left_errno(
-            $crate::log::file_name!(),
-            line!(),
+            const { $crate::log::Origin::new($crate::log::Level::Error, FILE, line!()) },
             $crate::log::Text::new($call),
         )
     };
     ($call:expr, $errno:expr) => {
         $crate::provider::call_failed(
-            $crate::log::file_name!(),
-            line!(),
+            const { $crate::log::Origin::new($crate::log::Level::Error, FILE, line!()) },
             $crate::log::Text::new($call),
             $errno,
         )
@@ -41,10 +39,10 @@ pub(crate) use failed;
 /// Out of line, and once, to keep the calls themselves small.
 #[cold]
 #[inline(never)]
-pub(crate) fn call_failed(file: Text, line: u32, call: Text, errno: c_int) -> Failure {
+pub(crate) fn call_failed(origin: Origin, call: Text, errno: c_int) -> Failure {
     if enabled(Level::Error) {
-        let parts = [Part::Text(call), c"() failed: ".into(), Part::Cause(errno)];
-        send(Level::Error, file, line, call, &parts);
+        let text = Text::new(c"%() failed: %");
+        send(origin, call, text, &[Part::Text(call), Part::Cause(errno)]);
     }
     Failure::provider(errno)
 }
@@ -52,8 +50,8 @@ pub(crate) fn call_failed(file: Text, line: u32, call: Text, errno: c_int) -> Fa
 /// [`call_failed`] with the `errno` that the call left.
 #[cold]
 #[inline(never)]
-pub(crate) fn call_left_errno(file: Text, line: u32, call: Text) -> Failure {
-    call_failed(file, line, call, errno::get())
+pub(crate) fn call_left_errno(origin: Origin, call: Text) -> Failure {
+    call_failed(origin, call, errno::get())
 }
 
 /// The result of a provider call that returns 0 or an `errno` value.

@@ -5,6 +5,7 @@
 //! that drivers read. They do read immediate data, remote address and rkey of every opcode, so
 //! these are zero where an operation has none.
 
+use core::ffi::CStr;
 use core::mem::{MaybeUninit, transmute};
 use core::num::NonZeroUsize;
 use core::ptr::{NonNull, addr_of_mut, null_mut};
@@ -21,40 +22,75 @@ use rdma_sys::{
 use super::check_code;
 use super::cm::CmId;
 use crate::error::{Result, errno};
+use crate::log::File;
+
+const FILE: File = File::Qp;
 
 /// A set of the operations that newer devices do natively.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct NativeOps {
-    pub(crate) atomic_write: bool,
-    pub(crate) flush: bool,
-}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NativeOps(u8);
 
 impl NativeOps {
-    pub(crate) const NONE: Self = Self { atomic_write: false, flush: false };
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const FLUSH: Self = Self(1);
+    pub(crate) const ATOMIC_WRITE: Self = Self(2);
+    pub(crate) const ALL: Self = Self(Self::FLUSH.0 | Self::ATOMIC_WRITE.0);
 
-    pub(crate) const fn both(self, other: Self) -> Self {
-        Self {
-            atomic_write: self.atomic_write && other.atomic_write,
-            flush: self.flush && other.flush,
+    /// This set if `wanted`, else the empty one.
+    pub(crate) const fn only_if(self, wanted: bool) -> Self {
+        if wanted { self } else { Self::NONE }
+    }
+
+    pub(crate) const fn and(self, more: Self) -> Self {
+        Self(self.0 | more.0)
+    }
+
+    pub(crate) const fn in_both(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(crate) const fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
+    }
+
+    pub(crate) const fn has(self, ops: Self) -> bool {
+        self.0 & ops.0 == ops.0
+    }
+
+    /// For log lines; of a set that is not empty.
+    pub(crate) const fn name(self) -> &'static CStr {
+        match self {
+            Self::FLUSH => c"native flush",
+            Self::ATOMIC_WRITE => c"native atomic write",
+            _ => c"native atomic write and native flush",
         }
+    }
+
+    pub(crate) const fn to_bits(self) -> u8 {
+        self.0
+    }
+
+    pub(crate) const fn from_bits(bits: u8) -> Self {
+        Self(bits & Self::ALL.0)
     }
 
     /// What to try next where a QP with `self` was refused and `wanted` is wished for: both, the
     /// atomic write, the flush, none.
     pub(crate) const fn step_down(self, wanted: Self) -> Self {
-        match (self.atomic_write, self.flush) {
-            (true, true) => Self { atomic_write: true, flush: false },
-            (true, false) => Self { atomic_write: false, flush: wanted.flush },
+        match self {
+            Self::ALL => Self::ATOMIC_WRITE,
+            Self::ATOMIC_WRITE => wanted.in_both(Self::FLUSH),
             _ => Self::NONE,
         }
     }
 
     fn send_ops_flags(self) -> u64 {
-        let flag = |wanted, flag: ibv_qp_create_send_ops_flags| {
-            if wanted { u64::from(flag.0) } else { 0 }
-        };
-        flag(self.atomic_write, ibv_qp_create_send_ops_flags::IBV_QP_EX_WITH_ATOMIC_WRITE)
-            | flag(self.flush, ibv_qp_create_send_ops_flags::IBV_QP_EX_WITH_FLUSH)
+        const FLUSH: u32 = ibv_qp_create_send_ops_flags::IBV_QP_EX_WITH_FLUSH.0;
+        const ATOMIC_WRITE: u32 = ibv_qp_create_send_ops_flags::IBV_QP_EX_WITH_ATOMIC_WRITE.0;
+        const SHIFT: u32 = FLUSH.trailing_zeros();
+        const { assert!(FLUSH == (NativeOps::FLUSH.0 as u32) << SHIFT) };
+        const { assert!(ATOMIC_WRITE == (NativeOps::ATOMIC_WRITE.0 as u32) << SHIFT) };
+        u64::from(self.0) << SHIFT
     }
 }
 
@@ -136,12 +172,12 @@ impl Qp {
     fn find_native(&mut self, ops: NativeOps) -> Option<()> {
         // SAFETY: the QP is alive.
         let extended = NonNull::new(unsafe { extended_qp()?(self.raw.as_ptr()) })?;
-        if ops.atomic_write {
+        if ops.has(NativeOps::ATOMIC_WRITE) {
             // SAFETY: this field exists where the driver granted the operation.
             unsafe { (*extended.as_ptr()).wr_atomic_write }?;
             self.atomic_write = Some(extended);
         }
-        if ops.flush {
+        if ops.has(NativeOps::FLUSH) {
             // SAFETY: as above.
             unsafe { (*extended.as_ptr()).wr_flush }?;
             self.flush = Some(extended);
@@ -454,9 +490,9 @@ fn recv_wr(op_context: *const c_void, sg_list: *mut ibv_sge, num_sge: c_int) -> 
 mod tests {
     use super::*;
 
-    const AW: NativeOps = NativeOps { atomic_write: true, flush: false };
-    const FLUSH: NativeOps = NativeOps { atomic_write: false, flush: true };
-    const BOTH: NativeOps = NativeOps { atomic_write: true, flush: true };
+    const AW: NativeOps = NativeOps::ATOMIC_WRITE;
+    const FLUSH: NativeOps = NativeOps::FLUSH;
+    const BOTH: NativeOps = NativeOps::ALL;
 
     #[test]
     fn the_ladder_tries_less_and_less_of_what_is_wanted() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Verbs objects: device properties, PDs, MRs, completion channels, CQs and SRQs.
 
-use core::ffi::CStr;
 use core::mem::{MaybeUninit, forget};
 use core::ptr::{NonNull, null, null_mut};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -9,7 +8,7 @@ use core::sync::atomic::{AtomicI32, Ordering};
 use libc::{c_int, c_void};
 use rdma_sys::{
     IBV_DEVICE_ATOMIC_WRITE, IBV_DEVICE_FLUSH_GLOBAL, IBV_DEVICE_FLUSH_PERSISTENT,
-    ibv_ack_cq_events, ibv_alloc_pd, ibv_comp_channel, ibv_context, ibv_cq,
+    ibv_access_flags, ibv_ack_cq_events, ibv_alloc_pd, ibv_comp_channel, ibv_context, ibv_cq,
     ibv_create_comp_channel, ibv_create_cq, ibv_create_srq, ibv_dealloc_pd, ibv_dereg_mr,
     ibv_destroy_comp_channel, ibv_destroy_cq, ibv_destroy_srq, ibv_device_attr_ex,
     ibv_get_cq_event, ibv_mr, ibv_odp_general_caps, ibv_odp_transport_cap_bits, ibv_pd,
@@ -17,8 +16,12 @@ use rdma_sys::{
     ibv_srq_init_attr, ibv_transport_type, ibv_wc,
 };
 
+use super::qp::NativeOps;
 use super::{check_code, failed};
-use crate::error::{Error, Failure, Result, errno};
+use crate::error::{Checked, Error, Failure, Result, errno};
+use crate::log::{File, Text};
+
+const FILE: File = File::Verbs;
 
 /// A size as the provider's `int` can carry it.
 pub(crate) fn clip(size: u32) -> c_int {
@@ -26,16 +29,25 @@ pub(crate) fn clip(size: u32) -> c_int {
 }
 
 /// What a device can do, as far as it matters here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceCaps {
     /// On-demand paging, for RC reads and writes.
     pub(crate) odp: bool,
-    pub(crate) atomic_write: bool,
-    pub(crate) flush_global: bool,
-    pub(crate) flush_persistent: bool,
+    /// A native flush is one of both kinds.
+    pub(crate) native: NativeOps,
+    /// The `ibv_access_flags` of native flushes that it knows.
+    pub(crate) flush_access: u32,
 }
 
 impl DeviceCaps {
+    pub(crate) const NONE: Self = Self { odp: false, native: NativeOps::NONE, flush_access: 0 };
+
+    const FLUSH: u32 = ibv_access_flags::IBV_ACCESS_FLUSH_GLOBAL.0
+        | ibv_access_flags::IBV_ACCESS_FLUSH_PERSISTENT.0;
+    /// From the bits of a device's flushes to those of the access that they need.
+    const FLUSH_SHIFT: u32 = IBV_DEVICE_FLUSH_GLOBAL.trailing_zeros()
+        - ibv_access_flags::IBV_ACCESS_FLUSH_GLOBAL.0.trailing_zeros();
+
     /// # Safety
     ///
     /// `context` is an open device (promise 1).
@@ -53,13 +65,15 @@ impl DeviceCaps {
         let odp_transport = ibv_odp_transport_cap_bits::IBV_ODP_SUPPORT_WRITE.0
             | ibv_odp_transport_cap_bits::IBV_ODP_SUPPORT_READ.0;
         let odp = &attr.odp_caps;
-        let has = |bit: u64| attr.device_cap_flags_ex & bit == bit;
+        let has = |bits: u64| attr.device_cap_flags_ex & bits == bits;
+        let flush = IBV_DEVICE_FLUSH_GLOBAL | IBV_DEVICE_FLUSH_PERSISTENT;
         Self {
             odp: odp.general_caps & odp_general == odp_general
                 && odp.per_transport_caps.rc_odp_caps & odp_transport == odp_transport,
-            atomic_write: has(IBV_DEVICE_ATOMIC_WRITE),
-            flush_global: has(IBV_DEVICE_FLUSH_GLOBAL),
-            flush_persistent: has(IBV_DEVICE_FLUSH_PERSISTENT),
+            native: NativeOps::ATOMIC_WRITE
+                .only_if(has(IBV_DEVICE_ATOMIC_WRITE))
+                .and(NativeOps::FLUSH.only_if(has(flush))),
+            flush_access: (attr.device_cap_flags_ex >> Self::FLUSH_SHIFT) as u32 & Self::FLUSH,
         }
     }
 }
@@ -212,14 +226,14 @@ impl Drop for CompChannel {
 ///
 /// `channel` is alive.
 #[inline]
-pub(crate) unsafe fn next_cq_event(channel: NonNull<ibv_comp_channel>) -> Result<*mut ibv_cq> {
+pub(crate) unsafe fn next_cq_event(channel: NonNull<ibv_comp_channel>) -> Checked<*mut ibv_cq> {
     let mut cq = MaybeUninit::uninit();
     let mut context = MaybeUninit::uninit();
     // SAFETY: alive by the caller's promise; the rest is ours.
     match unsafe { ibv_get_cq_event(channel.as_ptr(), cq.as_mut_ptr(), context.as_mut_ptr()) } {
         // SAFETY: written by a call that succeeds.
         0 => Ok(unsafe { cq.assume_init() }),
-        _ => Err(Error::NoCompletion.into()),
+        _ => Err(Error::NoCompletion),
     }
 }
 
@@ -368,9 +382,9 @@ impl Drop for Srq {
 /// # Safety
 ///
 /// `context` is an open device (promise 1).
-pub(crate) unsafe fn device_name<'a>(context: *const ibv_context) -> &'a CStr {
+pub(crate) unsafe fn device_name<'a>(context: *const ibv_context) -> Text<'a> {
     // SAFETY: an open device has a name that libibverbs terminates.
-    unsafe { CStr::from_ptr((*(*context).device).name.as_ptr()) }
+    unsafe { Text::from_ptr((*(*context).device).name.as_ptr()) }
 }
 
 #[cfg(test)]
@@ -397,9 +411,9 @@ mod tests {
         fn odp_needs_the_general_bit_and_rc_read_and_write(general: u64, rc: u32, flags: u64) {
             let caps = caps(general, rc, flags);
             prop_assert_eq!(caps.odp, general & 1 == 1 && rc & 12 == 12);
-            prop_assert_eq!(caps.flush_global, flags >> 38 & 1 == 1);
-            prop_assert_eq!(caps.flush_persistent, flags >> 39 & 1 == 1);
-            prop_assert_eq!(caps.atomic_write, flags >> 40 & 1 == 1);
+            prop_assert_eq!(u64::from(caps.flush_access), (flags >> 38 & 3) << 8);
+            prop_assert_eq!(caps.native.has(NativeOps::FLUSH), flags >> 38 & 3 == 3);
+            prop_assert_eq!(caps.native.has(NativeOps::ATOMIC_WRITE), flags >> 40 & 1 == 1);
         }
     }
 }
