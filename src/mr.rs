@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 use libc::{c_int, c_void};
 use rdma_sys::{ibv_access_flags, ibv_advise_mr, ibv_sge};
 
-use crate::error::{Checked, Error, Failure, Result};
+use crate::error::{Checked, Error, Failure, Result, errno};
 use crate::ffi::{self, Out, Owned};
 use crate::log::{File, Part, log};
 use crate::peer::{Domain, Peer};
@@ -518,6 +518,8 @@ impl MrLocal {
         let mut access = access_flags(usage, iwarp, domain.caps());
         // Memory that cannot be written can still be a source.
         let only_read = usage & RPMA_MR_USAGE_WRITE_SRC != 0 && usage & USAGE_WRITTEN_LOCALLY == 0;
+        // A success leaves no trace of the tries before it.
+        let errno_before = errno::get();
         let mr = loop {
             // SAFETY: the PD is alive; the memory is the caller's promise.
             let errno = match unsafe { Mr::reg(pd, ptr.as_ptr(), size, access) } {
@@ -537,6 +539,7 @@ impl MrLocal {
             }
             access = remedy;
         };
+        errno::set(errno_before);
         let (addr, lkey) = (mr.get().addr as u64, mr.get().lkey);
         // `usage` has no bits beyond the lowest eight.
         Owned::new(Self { addr, lkey, usage: usage as u8, mr })

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
 use libc::{c_int, c_void};
 use rdma_sys::{ibv_context, ibv_pd};
 
-use crate::error::{Checked, Error, Result, Teardown};
+use crate::error::{Checked, Error, Result, Teardown, errno};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::flush::{self, FlushBuffer};
 use crate::log::{File, log};
@@ -176,9 +176,11 @@ impl Domain {
     pub(crate) fn create_qp(&self, id: &CmId, attributes: &QpAttributes) -> Result<Qp> {
         let wanted = self.native.get();
         let mut ops = wanted;
+        let errno_before = errno::get();
         loop {
             match Qp::create(id, attributes, ops) {
                 Ok(qp) => {
+                    errno::set(errno_before);
                     self.native.granted(ops);
                     return Ok(qp);
                 }

@@ -173,6 +173,19 @@ TEST(mr_reg, unsupported_is_tried_again_on_demand_where_the_device_can)
 	no_peer(&peer);
 }
 
+DIFFERS(mr_reg, success_at_the_second_try_leaves_errno_alone, "F17")
+{
+	struct rpma_peer *peer = an_odp_peer();
+	struct rpma_mr_local *mr = NULL;
+
+	provider_fail(CALL_ibv_reg_mr, 1, EOPNOTSUPP);
+	errno = EXDEV;
+	EQUAL(rpma_mr_reg(peer, provider_memory, 8, 1, &mr), 0);
+	EQUAL(errno, EXDEV);
+	RETURNS(rpma_mr_dereg(&mr), 0);
+	no_peer(&peer);
+}
+
 TEST(mr_reg, on_demand_is_tried_only_once)
 {
 	struct rpma_peer *peer = an_odp_peer();

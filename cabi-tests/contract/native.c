@@ -132,6 +132,19 @@ TEST(native, what_was_granted_is_remembered_by_the_peer)
 	end();
 }
 
+TEST(native, stepping_down_leaves_errno_alone)
+{
+	struct rpma_conn_req *req = NULL;
+
+	device(CAP_ATOMIC_WRITE | CAP_FLUSH, 0);
+	errno = EXDEV;
+	EQUAL(rpma_conn_req_new(peer, ADDRESS, PORT, NULL, &req), 0);
+	EQUAL(errno, EXDEV);
+	TEXT(attempts(), "0x1800! 0x1000! 0x800! plain");
+	rpma_conn_req_delete(&req);
+	no_peer(&peer);
+}
+
 TEST(native, einval_and_enosys_step_down_too)
 {
 	static const int codes[] = {EINVAL, ENOSYS, EOPNOTSUPP};
