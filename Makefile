@@ -91,7 +91,7 @@ check: ## run all tests; installs the packages they need
 	@$(MAKE) --no-print-directory all test-programs
 	@$(MAKE) --no-print-directory check-header
 	$(CARGO) test --workspace --locked
-	$(CTEST) --test-dir $(TEST_BUILD) --output-on-failure
+	$(CTEST) --test-dir $(TEST_BUILD) --parallel 2 --output-on-failure
 
 test-programs: all ## build what ctest runs
 	reference=$$(tools/fetch-reference) && \
@@ -101,9 +101,10 @@ test-programs: all ## build what ctest runs
 soak: all test-programs ## the long forms of the tests of hard use, up to half an hour
 	$(CTEST) --test-dir $(TEST_BUILD) -C soak -L soak-long --output-on-failure
 
-lint: ## formatting and lints of the Rust sources, as CI has them
+lint: ## formatting, lints and documentation of the Rust sources, as CI has them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items
 
 check-header: $(BUILD)/librpma.h ## fail when include/librpma.h is not what the sources give
 	diff -u include/librpma.h $(BUILD)/librpma.h

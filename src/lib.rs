@@ -36,6 +36,8 @@
 //! Each function says which calls may run at the same time in other threads.
 
 #![cfg_attr(not(test), no_std)]
+// The map above is for those who work on the library.
+#![allow(rustdoc::private_intra_doc_links)]
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::expect_used, clippy::unwrap_used))]
 
 pub mod utils;

@@ -134,7 +134,7 @@ unsafe impl Sync for Mr {}
 
 impl Mr {
     /// Registers `size` bytes at `addr`. A failure is an `errno` and not logged: the caller may
-    /// try again with other flags, and tell with [`Mr::reg_failed`] when it gives up.
+    /// try again with other flags, and tells when it gives up.
     ///
     /// # Safety
     ///
