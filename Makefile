@@ -34,10 +34,14 @@ REMAP := --remap-path-prefix=$(CURDIR)=/usr/src/librpma-$(VERSION) \
 
 # rustc would link a cdylib without symbol versions, so it makes the archive and cc the library.
 # -z defs: nothing may be missing when a program loads it. -z noseparate-code saves the padding
-# between code and constants (8 KB), and -nostartfiles what C++ and profilers would need (0.5 KB).
+# between code and constants (8 KB), where the linker knows it, and -nostartfiles what C++ and
+# profilers would need (0.5 KB), but for crtendS.o, which ends the unwind tables.
+NO_PADDING := -Wl,-z,noseparate-code
+NO_PADDING := $(shell $(CC) $(LDFLAGS) -shared -nostdlib $(NO_PADDING) -o /dev/null -x c /dev/null \
+	2>/dev/null && echo $(NO_PADDING))
 SO_LDFLAGS := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/librpma.map \
 	-Wl,--no-undefined-version -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack \
-	-Wl,-z,noseparate-code -Wl,--gc-sections -nostartfiles -static-libgcc
+	$(NO_PADDING) -Wl,--gc-sections -nostartfiles -static-libgcc
 
 all: $(BUILD)/librpma.so $(BUILD)/librpma.a $(CONFIG) ## build the library into build/
 
@@ -64,7 +68,8 @@ $(BUILD)/librpma.h: $(BUILD)/librpma.a
 
 $(BUILD)/$(SONAME): $(BUILD)/librpma.a src/librpma.map
 	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ -Wl,--whole-archive $(BUILD)/librpma.a \
-		-Wl,--no-whole-archive -Wl,--as-needed -libverbs -lrdmacm
+		-Wl,--no-whole-archive -Wl,--as-needed -libverbs -lrdmacm \
+		$$($(CC) -print-file-name=crtendS.o)
 
 $(BUILD)/librpma.so: $(BUILD)/$(SONAME)
 	ln -sf $(SONAME) $@

@@ -531,7 +531,7 @@ impl Message {
                 (if long { c"\"%.200s...\"" } else { c"\"%s\"" }, text.as_ptr() as usize)
             }
             Part::Number(number) => (c"%lu", number as usize),
-            Part::Hex(number) => (c"%#lx", number as usize),
+            Part::Hex(number) => (c"0x%lx", number as usize),
             Part::Cause(cause) => {
                 errno::set(cause);
                 (c"%m", 0)
@@ -719,6 +719,11 @@ mod tests {
         let long = std::ffi::CString::new(vec![b'x'; 5000]).unwrap_or_default();
         let cut = format!("\"{}...\".\n", "x".repeat(200));
         assert_eq!(quoted(Some(Text::new(&long))), cut);
+    }
+
+    #[test]
+    fn zero_is_a_number_in_every_base() {
+        assert_eq!(text(c"% %", &[Part::Number(0), Part::Hex(0)]), "0 0x0\n");
     }
 
     #[test]

@@ -520,24 +520,26 @@ impl MrLocal {
         let only_read = usage & RPMA_MR_USAGE_WRITE_SRC != 0 && usage & USAGE_WRITTEN_LOCALLY == 0;
         // A success leaves no trace of the tries before it.
         let errno_before = errno::get();
+        // Remedies are tried in this order, each once.
+        let mut tried = 0;
         let mr = loop {
             // SAFETY: the PD is alive; the memory is the caller's promise.
             let errno = match unsafe { Mr::reg(pd, ptr.as_ptr(), size, access) } {
                 Ok(mr) => break mr,
                 Err(errno) => errno,
             };
-            let remedy = match errno {
-                libc::EOPNOTSUPP if domain.caps().odp => access | ACCESS_ON_DEMAND,
+            let (remedy, number) = match errno {
+                libc::EOPNOTSUPP if domain.caps().odp => (access | ACCESS_ON_DEMAND, 1),
                 // A device with native flush takes persistent memory only for a persistent one.
                 // Flushes by reading still work.
-                libc::EINVAL => access & !ACCESS_FLUSH_PERSISTENT,
-                libc::EFAULT if only_read => access & !ACCESS_LOCAL_WRITE,
-                _ => access,
+                libc::EINVAL => (access & !ACCESS_FLUSH_PERSISTENT, 2),
+                libc::EFAULT if only_read => (access & !ACCESS_LOCAL_WRITE, 3),
+                _ => (access, 0),
             };
-            if remedy == access {
+            if remedy == access || number <= tried {
                 return Err(reg_failed(errno, domain.caps()));
             }
-            access = remedy;
+            (access, tried) = (remedy, number);
         };
         errno::set(errno_before);
         let (addr, lkey) = (mr.get().addr as u64, mr.get().lkey);

@@ -315,6 +315,22 @@ DIFFERS(mr_reg, persistent_flush_of_dram_is_tried_without_the_native_bit, "F10")
 	no_peer(&peer);
 }
 
+DIFFERS(mr_reg, no_retry_comes_before_its_turn, "F16")
+{
+	struct rpma_peer *peer = an_odp_peer();
+	struct rpma_mr_local *mr = UNTOUCHED;
+
+	provider_fail(CALL_ibv_reg_mr, 1, EFAULT);
+	provider_fail(CALL_ibv_reg_mr, 2, EOPNOTSUPP);
+	watch();
+	FAILS(rpma_mr_reg(peer, provider_memory, 8, RPMA_MR_USAGE_WRITE_SRC,
+		&mr), RPMA_E_PROVIDER, EOPNOTSUPP);
+	CALLS("ibv_reg_mr(pd1, mem+0, 8, LOCAL_WRITE) = EFAULT",
+		"ibv_reg_mr(pd1, mem+0, 8, 0) = EOPNOTSUPP");
+	SAME(mr, UNTOUCHED);
+	no_peer(&peer);
+}
+
 DIFFERS(mr_reg, retries_come_in_the_order_odp_f10_f16, "F16")
 {
 	struct rpma_peer *peer;
