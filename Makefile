@@ -21,6 +21,8 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 SONAME := librpma.so.0
 BUILD := build
 CARGO_TARGET := $(or $(CARGO_TARGET_DIR),target)
+# Where cargo puts what it builds, also for another machine.
+CARGO_OUT := $(CARGO_TARGET)/$(addsuffix /,$(CARGO_BUILD_TARGET))release
 SOURCES := $(shell find src rdma-sys/src -type f) $(wildcard build.rs rdma-sys/build.rs Cargo.* \
 	rdma-sys/Cargo.toml cbindgen.toml)
 TEST_BUILD := $(BUILD)/cabi-tests
@@ -56,7 +58,7 @@ $(BUILD)/librpma.a: $(SOURCES) src/librpma.map
 	+RUSTFLAGS="$(RUSTFLAGS) $(REMAP)" $(CARGO) build --release --locked
 	sed -n 's/^[[:space:]]*\(rpma_[a-z0-9_]*\);/\1/p' src/librpma.map > $(BUILD)/librpma.symbols
 	$(CC) -r -nostdlib -o $(BUILD)/librpma.o $$(sed 's/^/-Wl,-u,/' $(BUILD)/librpma.symbols) \
-		$(CARGO_TARGET)/release/librpma.a
+		$(CARGO_OUT)/librpma.a
 	$(OBJCOPY) --keep-global-symbols=$(BUILD)/librpma.symbols $(BUILD)/librpma.o
 	rm -f $@
 	$(AR) rcsD $@ $(BUILD)/librpma.o
@@ -64,7 +66,7 @@ $(BUILD)/librpma.a: $(SOURCES) src/librpma.map
 
 # The newest one is of this build: cargo keeps those of other configurations.
 $(BUILD)/librpma.h: $(BUILD)/librpma.a
-	cp "$$(ls -t $(CARGO_TARGET)/release/build/librpma-*/out/librpma.h | head -n 1)" $@
+	cp "$$(ls -t $(CARGO_OUT)/build/librpma-*/out/librpma.h | head -n 1)" $@
 
 $(BUILD)/$(SONAME): $(BUILD)/librpma.a src/librpma.map
 	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ -Wl,--whole-archive $(BUILD)/librpma.a \
@@ -77,8 +79,12 @@ $(BUILD)/librpma.so: $(BUILD)/$(SONAME)
 # Always made anew: `make` and `make install` may be called with different folders.
 $(CONFIG): $(BUILD)/%: pkgconfig/%.in FORCE
 	@mkdir -p $(BUILD)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+		-e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' \
+		-e 's|@INCLUDEDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(INCLUDEDIR))|' \
+		-e "s|@LIBDIR_FROM_CMAKEDIR@|$$(realpath -m --relative-to=$(CMAKEDIR) $(LIBDIR))|" \
+		-e "s|@INCLUDEDIR_FROM_CMAKEDIR@|$$(realpath -m --relative-to=$(CMAKEDIR) $(INCLUDEDIR))|" \
+		$< > $@
 
 header: $(BUILD)/librpma.h ## regenerate include/librpma.h from the sources
 	cp $< include/librpma.h
@@ -159,8 +165,9 @@ bench: all test-programs ## measure both libraries, write build/bench/report.md
 		--reference $$(ls $$reference/usr/lib/*/librpma.so.0) --ours $(BUILD)/librpma.so.0 \
 		--programs $(TEST_BUILD)/benches --out $(BUILD)/bench
 
+# A folder of the user's own (CARGO_TARGET_DIR) may hold other things.
 clean: ## remove everything that was built
-	rm -rf $(BUILD) $(CARGO_TARGET)
+	rm -rf $(BUILD) target
 
 FORCE:
 

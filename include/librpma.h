@@ -714,8 +714,8 @@ int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr);
  *
  * # Thread safety
  *
- * Nothing may be created with the peer any more, and no request that was be connected at the same
- * time.
+ * Nothing may be created with the peer any more, and no request that was created with it may be
+ * connected at the same time.
  *
  * # Manual page
  *
@@ -2976,9 +2976,10 @@ int rpma_log_get_threshold(enum rpma_log_threshold threshold, enum rpma_log_leve
  * It gets those that pass RPMA_LOG_THRESHOLD. The default function writes to stderr those that
  * pass RPMA_LOG_THRESHOLD_AUX, too, and all of them to syslog(3) with the facility LOCAL7.
  *
- * Its parameters are the level of the message; file, line and function of the library's source
- * that it comes from; and a printf(3) format with its arguments, which gives one line with a
- * newline at its end. It may be called from several threads at once, must not call functions of
+ * Its parameters are the level of the message; the file and line of the library's source that it
+ * comes from; the function that it is about, which may be the one of libibverbs or librdmacm that
+ * failed; and a printf(3) format with its arguments, which gives one line with a newline at its
+ * end. It may be called from several threads at once, must not call functions of
  * this library but rpma_log_set_threshold(), rpma_log_get_threshold() and rpma_log_set_function(),
  * and what it does to errno does not show.
  *

@@ -40,6 +40,9 @@
 #![allow(rustdoc::private_intra_doc_links)]
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::expect_used, clippy::unwrap_used))]
 
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+compile_error!("librpma is for 64-bit Linux");
+
 pub mod utils;
 
 pub mod peer_cfg;

@@ -157,9 +157,10 @@ pub unsafe extern "C" fn rpma_log_get_threshold(
 /// It gets those that pass RPMA_LOG_THRESHOLD. The default function writes to stderr those that
 /// pass RPMA_LOG_THRESHOLD_AUX, too, and all of them to syslog(3) with the facility LOCAL7.
 ///
-/// Its parameters are the level of the message; file, line and function of the library's source
-/// that it comes from; and a printf(3) format with its arguments, which gives one line with a
-/// newline at its end. It may be called from several threads at once, must not call functions of
+/// Its parameters are the level of the message; the file and line of the library's source that it
+/// comes from; the function that it is about, which may be the one of libibverbs or librdmacm that
+/// failed; and a printf(3) format with its arguments, which gives one line with a newline at its
+/// end. It may be called from several threads at once, must not call functions of
 /// this library but rpma_log_set_threshold(), rpma_log_get_threshold() and rpma_log_set_function(),
 /// and what it does to errno does not show.
 ///

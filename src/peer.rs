@@ -90,8 +90,8 @@ pub unsafe extern "C" fn rpma_peer_new(
 ///
 /// # Thread safety
 ///
-/// Nothing may be created with the peer any more, and no request that was be connected at the same
-/// time.
+/// Nothing may be created with the peer any more, and no request that was created with it may be
+/// connected at the same time.
 ///
 /// # Manual page
 ///
