@@ -6,10 +6,12 @@
  *	threads THREADS ROUNDS
  *
  * Threads connect, accept, post, poll and delete on one peer, while one thread of its own takes
- * requests from the endpoint and hands them over.
+ * requests from the endpoint and hands them over. Then several wait at once, first for the events
+ * of one CQ and then for those of a channel that two CQs share.
  */
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +184,74 @@ ignore(enum rpma_log_level level, const char *file_name, const int line_no,
 	(void) message_format;
 }
 
+/* ---- several threads that wait ---- */
+
+static struct {
+	struct rpma_conn *conn;
+	/* NULL where the CQs share a channel */
+	struct rpma_cq *cq;
+	unsigned events, claimed, completions;
+	sem_t taken;
+} waits;
+
+static void *
+waiter(void *unused)
+{
+	while (__atomic_fetch_add(&waits.claimed, 1, __ATOMIC_RELAXED) < waits.events) {
+		struct rpma_cq *cq = waits.cq;
+		struct ibv_wc wc;
+		bool is_rcq;
+
+		if (cq != NULL)
+			OK(rpma_cq_wait(cq));
+		else
+			OK(rpma_conn_wait(waits.conn, RPMA_W_WAIT_FOR_COMPLETION, &cq, &is_rcq));
+		while (rpma_cq_get_wc(cq, 1, &wc, NULL) == 0)
+			__atomic_add_fetch(&waits.completions, 1, __ATOMIC_RELAXED);
+		CHECK(sem_post(&waits.taken) == 0);
+	}
+	return unused;
+}
+
+/* one event at a time, of one CQ and then of the other; each wakes one thread */
+static void
+wait_together(bool shared)
+{
+	pthread_t thread[MOST];
+	struct rpma_conn_cfg *cfg = NULL;
+	struct rpma_conn_req *req = NULL;
+	unsigned first;
+
+	OK(rpma_conn_cfg_new(&cfg));
+	OK(rpma_conn_cfg_set_rcq_size(cfg, 4));
+	OK(rpma_conn_cfg_set_compl_channel(cfg, shared));
+	first = provider_count("cq") + 1;
+	OK(rpma_conn_req_new(peer, "10.0.0.1", "7471", cfg, &req));
+	OK(rpma_conn_cfg_delete(&cfg));
+	OK(rpma_conn_req_connect(&req, NULL, &waits.conn));
+	waits.cq = NULL;
+	if (!shared)
+		OK(rpma_conn_get_cq(waits.conn, &waits.cq));
+	/* more than are acknowledged at once */
+	waits.events = 8 * rounds + 64;
+	waits.claimed = waits.completions = 0;
+	CHECK(sem_init(&waits.taken, 0, 0) == 0);
+
+	for (unsigned n = 0; n < threads; n++)
+		CHECK(pthread_create(&thread[n], NULL, waiter, NULL) == 0);
+	for (unsigned n = 0; n < waits.events; n++) {
+		struct ibv_wc wc = { .wr_id = n, .status = IBV_WC_SUCCESS };
+
+		provider_completion(provider_cq(first + (shared && n % 2)), &wc);
+		CHECK(sem_wait(&waits.taken) == 0);
+	}
+	for (unsigned n = 0; n < threads; n++)
+		CHECK(pthread_join(thread[n], NULL) == 0);
+	CHECK(waits.completions == waits.events);
+	OK(rpma_conn_delete(&waits.conn));
+	CHECK(sem_destroy(&waits.taken) == 0);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -216,6 +286,9 @@ main(int argc, char *argv[])
 	for (unsigned n = 0; n < count; n++)
 		CHECK(pthread_join(thread[n], NULL) == 0);
 
+	wait_together(false);
+	wait_together(true);
+
 	OK(rpma_conn_delete(&first));
 	OK(rpma_ep_shutdown(&ep));
 	OK(rpma_mr_dereg(&mr));
@@ -224,6 +297,7 @@ main(int argc, char *argv[])
 		fprintf(stderr, "misuse: %s\n", provider_misuse(n));
 	CHECK(provider_misuses() == 0);
 	CHECK(provider_alive() == 0);
-	printf("%u threads, %u rounds each\n", count, rounds);
+	printf("%u threads, %u rounds each; %u wait for %u events\n", count, rounds, threads,
+			2 * waits.events);
 	return 0;
 }
