@@ -30,7 +30,9 @@
 #include <librpma.h>
 
 #define PROGRAM_SECONDS	30	/* no program lives longer */
+#ifndef WAIT_MS
 #define WAIT_MS		10000	/* no single wait is longer */
+#endif
 
 /* sizes of the descriptors, a promise of the wire format */
 #define MR_DESCRIPTOR_SIZE	21

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <malloc.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,6 +59,14 @@ count_fds(void)
 		count++;
 	closedir(folder);
 	return count;
+}
+
+/* A stack that happens to lie well would get a huge page, of two MiB at once. */
+__attribute__((constructor))
+static void
+no_huge_pages(void)
+{
+	CHECK(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0);
 }
 
 static size_t
