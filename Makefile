@@ -38,9 +38,8 @@ REMAP := --remap-path-prefix=$(CURDIR)=/usr/src/librpma-$(VERSION) \
 # -z defs: nothing may be missing when a program loads it. -z noseparate-code saves the padding
 # between code and constants (8 KB), where the linker knows it, and -nostartfiles what C++ and
 # profilers would need (0.5 KB), but for crtendS.o, which ends the unwind tables.
-NO_PADDING := -Wl,-z,noseparate-code
-NO_PADDING := $(shell $(CC) $(LDFLAGS) -shared -nostdlib $(NO_PADDING) -o /dev/null -x c /dev/null \
-	2>/dev/null && echo $(NO_PADDING))
+NO_PADDING := $(shell flag=-Wl,-z,noseparate-code; \
+	$(CC) $(LDFLAGS) -shared -nostdlib $$flag -o /dev/null -x c /dev/null 2>/dev/null && echo $$flag)
 SO_LDFLAGS := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/librpma.map \
 	-Wl,--no-undefined-version -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack \
 	$(NO_PADDING) -Wl,--gc-sections -nostartfiles -static-libgcc
@@ -157,8 +156,9 @@ deb: dist ## make the Debian packages in build/ (needs debhelper, and what debia
 	rm -rf $(BUILD)/deb
 
 rpm: dist ## make the RPM packages in build/rpm/ (needs rpmbuild, and what rpm/librpma.spec names)
-	unset MAKEFLAGS && rpmbuild -ba $(if $(wildcard /etc/debian_version),--nodeps) --define "_topdir $(CURDIR)/$(BUILD)/rpm" \
-		--define "_sourcedir $(CURDIR)/$(BUILD)" rpm/librpma.spec
+	unset MAKEFLAGS && rpmbuild -ba $(if $(wildcard /etc/debian_version),--nodeps) \
+		--define "_topdir $(CURDIR)/$(BUILD)/rpm" --define "_sourcedir $(CURDIR)/$(BUILD)" \
+		rpm/librpma.spec
 
 bench: all test-programs ## measure both libraries, write build/bench/report.md
 	reference=$$(tools/fetch-reference) && benches/bench \
@@ -171,4 +171,5 @@ clean: ## remove everything that was built
 
 FORCE:
 
-.PHONY: FORCE all dist deb rpm bench help demo check soak test-programs lint check-header header man install install-man clean
+.PHONY: FORCE all bench check check-header clean deb demo dist header help install install-man lint \
+	man rpm soak test-programs

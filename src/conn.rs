@@ -743,9 +743,9 @@ mod tests {
             prop_assert_eq!(usize::from(got.len), expected.len());
             prop_assert_eq!(got.ptr.is_null(), expected.is_empty());
             if !got.ptr.is_null() {
+                let data = got.ptr.cast::<u8>();
                 // SAFETY: the data are there as long as `kept` is.
-                let bytes =
-                    unsafe { core::slice::from_raw_parts(got.ptr.cast::<u8>(), expected.len()) };
+                let bytes = unsafe { core::slice::from_raw_parts(data, expected.len()) };
                 prop_assert_eq!(bytes, expected);
             }
         }

@@ -201,30 +201,6 @@ pub(crate) enum Level {
     Debug = rpma_log_level::RPMA_LOG_LEVEL_DEBUG as c_int,
 }
 
-impl Level {
-    const ERROR: c_int = Self::Error as c_int;
-    const WARNING: c_int = Self::Warning as c_int;
-    const NOTICE: c_int = Self::Notice as c_int;
-    const INFO: c_int = Self::Info as c_int;
-
-    fn name(self) -> &'static [u8; 8] {
-        // The texts themselves: addresses of them would have to be relocated.
-        static NAMES: [[u8; 8]; 5] =
-            [*b"*ERROR*\0", *b"*WARN*\0\0", *b"*NOTE*\0\0", *b"*INFO*\0\0", *b"*DEBUG*\0"];
-        NAMES.get(self as usize - Self::Error as usize).unwrap_or(&[0; 8])
-    }
-
-    const fn syslog_priority(self) -> c_int {
-        match self {
-            Self::Error => libc::LOG_ERR,
-            Self::Warning => libc::LOG_WARNING,
-            Self::Notice => libc::LOG_NOTICE,
-            Self::Info => libc::LOG_INFO,
-            Self::Debug => libc::LOG_DEBUG,
-        }
-    }
-}
-
 const DISABLED: c_int = rpma_log_level::RPMA_LOG_DISABLED as c_int;
 const DEBUG: c_int = rpma_log_level::RPMA_LOG_LEVEL_DEBUG as c_int;
 
@@ -356,10 +332,11 @@ impl<'a> Text<'a> {
     }
 
     fn bytes(self) -> impl Iterator<Item = u8> {
-        // SAFETY: made of a C string that lives long enough; nothing is read beyond its NUL.
-        (0..)
-            .map(move |at| unsafe { *self.0.cast::<u8>().as_ptr().add(at) })
-            .take_while(|b| *b != 0)
+        let byte = move |at| {
+            // SAFETY: made of a C string that lives long enough; nothing beyond its NUL is read.
+            unsafe { *self.0.cast::<u8>().as_ptr().add(at) }
+        };
+        (0..).map(byte).take_while(|byte| *byte != 0)
     }
 }
 
@@ -416,14 +393,26 @@ impl Origin {
         Self((level as u32) << 24 | (file as u32) << 16 | line & 0xffff)
     }
 
-    const fn level(self) -> Level {
-        match (self.0 >> 24) as c_int {
-            Level::ERROR => Level::Error,
-            Level::WARNING => Level::Warning,
-            Level::NOTICE => Level::Notice,
-            Level::INFO => Level::Info,
-            _ => Level::Debug,
-        }
+    const fn level(self) -> c_int {
+        (self.0 >> 24) as c_int
+    }
+
+    fn level_name(self) -> *const c_char {
+        // The texts themselves: addresses of them would have to be relocated.
+        static NAMES: [[u8; 8]; 5] =
+            [*b"*ERROR*\0", *b"*WARN*\0\0", *b"*NOTE*\0\0", *b"*INFO*\0\0", *b"*DEBUG*\0"];
+        let number = self.level() - Level::Error as c_int;
+        NAMES.get(number as usize).unwrap_or(&[0; 8]).as_ptr().cast()
+    }
+
+    /// Both kinds of level count in the same direction, without a gap.
+    const fn syslog_priority(self) -> c_int {
+        const FIRST: c_int = libc::LOG_ERR - Level::Error as c_int;
+        const { assert!(FIRST + Level::Warning as c_int == libc::LOG_WARNING) };
+        const { assert!(FIRST + Level::Notice as c_int == libc::LOG_NOTICE) };
+        const { assert!(FIRST + Level::Info as c_int == libc::LOG_INFO) };
+        const { assert!(FIRST + Level::Debug as c_int == libc::LOG_DEBUG) };
+        FIRST + self.level()
     }
 
     fn file(self) -> *const c_char {
@@ -594,7 +583,7 @@ fn deliver(origin: Origin, function: Text, message: &Message) {
     // strings live until the call returns.
     unsafe {
         user_function(
-            origin.level() as c_int,
+            origin.level(),
             origin.file(),
             origin.line(),
             function.as_ptr(),
@@ -605,10 +594,9 @@ fn deliver(origin: Origin, function: Text, message: &Message) {
 }
 
 fn default_function(origin: Origin, function: Text, message: &Message) {
-    let level = origin.level();
-    let (name, file, line) = (level.name().as_ptr(), origin.file(), origin.line());
+    let (name, file, line) = (origin.level_name(), origin.file(), origin.line());
     let (function, message) = (function.as_ptr(), message.as_ptr());
-    if level as c_int <= THRESHOLD_AUX.load(Ordering::Relaxed) {
+    if origin.level() <= THRESHOLD_AUX.load(Ordering::Relaxed) {
         let mut time = [0; 32];
         let micros = write_time(&mut time);
         const SIZE: usize = Message::SIZE + 128;
@@ -640,7 +628,7 @@ fn default_function(origin: Origin, function: Text, message: &Message) {
     // SAFETY: format and values belong together.
     unsafe {
         libc::syslog(
-            libc::LOG_LOCAL7 | level.syslog_priority(),
+            libc::LOG_LOCAL7 | origin.syslog_priority(),
             c"rpma[%d]: %-8s%s: %3d: %s: %s".as_ptr(),
             libc::getpid(),
             name,

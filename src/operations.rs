@@ -389,8 +389,10 @@ pub unsafe extern "C" fn rpma_recv(
                 let addr = dst.at(offset, len)?;
                 conn.qp().post_recv(op_context, dst.sge(addr, len))
             }
-            None if offset == 0 && len == 0 => conn.qp().post_recv_without_data(op_context),
-            None => Err(Error::Inval.into()),
+            None => {
+                no_data(offset, len)?;
+                conn.qp().post_recv_without_data(op_context)
+            }
         }
     })
 }
@@ -423,6 +425,12 @@ impl Request {
     }
 }
 
+/// Without a region, a message has neither an offset nor a length.
+#[inline(always)]
+pub(crate) fn no_data(offset: usize, len: usize) -> Checked {
+    if offset == 0 && len == 0 { Ok(()) } else { Err(Error::Inval) }
+}
+
 impl Conn {
     /// Moves `len` bytes between a local and a remote region, from an offset into each. Without
     /// data there are no regions either.
@@ -440,7 +448,8 @@ impl Conn {
                 let remote = remote.at(remote_offset, len)?;
                 self.qp().post_send(request.send()?, remote, local.sge(addr, len))
             }
-            (None, None) if local_offset == 0 && remote_offset == 0 && len == 0 => {
+            (None, None) => {
+                no_data(local_offset | remote_offset, len)?;
                 self.qp().post_send_without_data(request.send()?)
             }
             _ => Err(Error::Inval.into()),
@@ -454,8 +463,10 @@ impl Conn {
                 let addr = src.at(offset, len)?;
                 self.qp().post_send(request.send()?, Remote::default(), src.sge(addr, len))
             }
-            None if offset == 0 && len == 0 => self.qp().post_send_without_data(request.send()?),
-            None => Err(Error::Inval.into()),
+            None => {
+                no_data(offset, len)?;
+                self.qp().post_send_without_data(request.send()?)
+            }
         }
     }
 
@@ -500,5 +511,12 @@ mod tests {
         for (flags, expected) in [(1, 0), (2, 2), (3, 2), (4, 0), (-1, 2), (c_int::MIN, 0)] {
             assert_eq!(send_flags(flags), Ok(expected));
         }
+    }
+
+    #[test]
+    fn a_message_without_a_region_has_no_offset_and_no_length() {
+        assert!(no_data(0, 0).is_ok());
+        assert!(no_data(1, 0).is_err());
+        assert!(no_data(0, 1).is_err());
     }
 }

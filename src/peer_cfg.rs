@@ -191,9 +191,9 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_descriptor(
     desc: *mut c_void,
 ) -> c_int {
     ffi::access(|| {
+        let desc = desc.cast::<[u8; DESCRIPTOR_SIZE]>();
         // SAFETY: the caller's promises 1 and 2.
-        let (pcfg, out) =
-            unsafe { (ffi::borrow(pcfg)?, Out::new(desc.cast::<[u8; DESCRIPTOR_SIZE]>())?) };
+        let (pcfg, out) = unsafe { (ffi::borrow(pcfg)?, Out::new(desc)?) };
         out.set([u8::from(pcfg.direct_write_to_pmem())]);
         Ok(())
     })
@@ -265,9 +265,10 @@ pub unsafe extern "C" fn rpma_peer_cfg_from_descriptor(
     pcfg_ptr: *mut *mut PeerCfg,
 ) -> c_int {
     ffi::call(|| {
-        // SAFETY: the caller's promises 2 and 4.
-        let (desc, out) =
-            unsafe { (ffi::head(desc, desc_size, DESCRIPTOR_SIZE)?, Out::new(pcfg_ptr)?) };
+        // SAFETY: the caller's promise 4.
+        let desc = unsafe { ffi::head(desc, desc_size, DESCRIPTOR_SIZE) }?;
+        // SAFETY: the caller's promise 2 for `pcfg_ptr`.
+        let out = unsafe { Out::new(pcfg_ptr) }?;
         out.give(PeerCfg::from_descriptor(desc))
     })
 }

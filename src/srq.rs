@@ -7,9 +7,10 @@ use libc::{c_int, c_void};
 use rdma_sys::ibv_srq;
 
 use crate::cq::Cq;
-use crate::error::{Error, Result, Teardown};
+use crate::error::{Result, Teardown};
 use crate::ffi::{self, Out, Owned};
 use crate::mr::MrLocal;
+use crate::operations::no_data;
 use crate::peer::{Domain, Peer};
 use crate::provider::qp::{post_srq_recv, post_srq_recv_without_data};
 use crate::provider::verbs;
@@ -146,11 +147,11 @@ pub unsafe extern "C" fn rpma_srq_recv(
                 // SAFETY: the queue is alive.
                 unsafe { post_srq_recv(srq.as_ptr(), op_context, dst.sge(addr, len)) }
             }
-            None if offset == 0 && len == 0 => {
+            None => {
+                no_data(offset, len)?;
                 // SAFETY: as above.
                 unsafe { post_srq_recv_without_data(srq.as_ptr(), op_context) }
             }
-            None => Err(Error::Inval.into()),
         }
     })
 }

@@ -268,6 +268,15 @@ TEST(log_default_function, writes_the_documented_line_to_stderr)
 	CHECK(matches(line, pattern));
 }
 
+TEST(log_default_function, pads_the_level_to_the_longest)
+{
+	rpma_log_set_function(NULL);
+	rpma_log_set_threshold(PRIMARY, RPMA_LOG_LEVEL_INFO);
+	rpma_log_set_threshold(AUXILIARY, RPMA_LOG_LEVEL_INFO);
+	CHECK(matches(stderr_of(make_info),
+		"\\] \\*INFO\\*  [a-z_]+\\.[a-z]+: [ 0-9]{2}[0-9]+: "));
+}
+
 TEST(log_default_function, stderr_has_messages_up_to_the_auxiliary_threshold)
 {
 	rpma_log_set_function(NULL);

@@ -13,6 +13,7 @@ const EXTENDED: u64 = 0x2222;
 
 #[no_mangle]
 extern "C" fn ibv_query_device(_: *mut ibv_context, attr: *mut ibv_device_attr) -> c_int {
+    // SAFETY: the caller's own variable.
     unsafe { (*attr).max_mr_size = LEGACY };
     0
 }
@@ -26,6 +27,7 @@ macro_rules! query {
             size: usize,
         ) -> c_int {
             assert_eq!(size, size_of::<ibv_device_attr_ex>());
+            // SAFETY: the caller's own variable.
             unsafe { (*attr).orig_attr.max_mr_size = EXTENDED };
             $ret
         }
@@ -47,6 +49,7 @@ unsafe extern "C" fn advise(
 }
 
 fn extended() -> Box<verbs_context> {
+    // SAFETY: numbers, pointers and optional functions may be zero.
     let mut vctx: Box<verbs_context> = Box::new(unsafe { zeroed() });
     vctx.sz = size_of::<verbs_context>();
     vctx.context.abi_compat = usize::MAX as *mut c_void;
@@ -56,8 +59,10 @@ fn extended() -> Box<verbs_context> {
 /// What a query returns and leaves in an attribute, and in one that only extended queries set.
 fn query(vctx: &mut verbs_context, input: *const ibv_query_device_ex_input) -> (c_int, u64, u64) {
     let base: *mut verbs_context = vctx;
+    // SAFETY: numbers, pointers and optional functions may be zero.
     let mut attr: ibv_device_attr_ex = unsafe { zeroed() };
     attr.device_cap_flags_ex = 7;
+    // SAFETY: the context is extended, or says that it is not.
     let ret = unsafe { ibv_query_device_ex(&raw mut (*base).context, input, &raw mut attr) };
     (ret, attr.orig_attr.max_mr_size, attr.device_cap_flags_ex)
 }
@@ -66,6 +71,7 @@ fn query(vctx: &mut verbs_context, input: *const ibv_query_device_ex_input) -> (
 fn extended_context_is_found_around_the_plain_one() {
     let mut vctx = extended();
     let base: *mut verbs_context = &mut *vctx;
+    // SAFETY: all that is pointed to is of this test and lives as long as it.
     unsafe {
         let ctx = &raw mut (*base).context;
         assert_eq!(verbs_get_ctx(ctx), base);
@@ -116,6 +122,7 @@ fn query_device_ex_refuses_an_input_it_does_not_know() {
 fn advise_mr_needs_the_operation() {
     let mut vctx = extended();
     let base: *mut verbs_context = &mut *vctx;
+    // SAFETY: all that is pointed to is of this test and lives as long as it.
     unsafe {
         let mut pd: ibv_pd = zeroed();
         pd.context = &raw mut (*base).context;
@@ -133,6 +140,7 @@ unsafe extern "C" fn post_send(
     wr: *mut ibv_send_wr,
     bad: *mut *mut ibv_send_wr,
 ) -> c_int {
+    // SAFETY: the caller's own variable.
     unsafe { *bad = wr };
     1
 }
@@ -142,6 +150,7 @@ unsafe extern "C" fn post_recv(
     wr: *mut ibv_recv_wr,
     bad: *mut *mut ibv_recv_wr,
 ) -> c_int {
+    // SAFETY: the caller's own variable.
     unsafe { *bad = wr };
     2
 }
@@ -151,11 +160,13 @@ unsafe extern "C" fn post_srq_recv(
     wr: *mut ibv_recv_wr,
     bad: *mut *mut ibv_recv_wr,
 ) -> c_int {
+    // SAFETY: the caller's own variable.
     unsafe { *bad = wr };
     3
 }
 
 unsafe extern "C" fn poll_cq(_: *mut ibv_cq, num_entries: c_int, wc: *mut ibv_wc) -> c_int {
+    // SAFETY: the caller's own variable.
     unsafe { (*wc).wr_id = 4 };
     num_entries
 }
@@ -166,6 +177,7 @@ unsafe extern "C" fn req_notify_cq(_: *mut ibv_cq, solicited_only: c_int) -> c_i
 
 #[test]
 fn posting_and_polling_go_to_the_operations_of_the_context() {
+    // SAFETY: all that is pointed to is of this test and lives as long as it.
     unsafe {
         let mut ctx: ibv_context = zeroed();
         ctx.ops.post_send = Some(post_send);
@@ -197,21 +209,29 @@ fn posting_and_polling_go_to_the_operations_of_the_context() {
 }
 
 /// Every call adds its digit to `wr_id` of the QP, so the order shows too.
+///
+/// # Safety
+///
+/// `qp` is alive.
 unsafe fn note(qp: *mut ibv_qp_ex, digit: u64) {
+    // SAFETY: the caller's promise.
     unsafe { (*qp).wr_id = (*qp).wr_id * 10 + digit };
 }
 
 unsafe extern "C" fn wr_start(qp: *mut ibv_qp_ex) {
+    // SAFETY: the QP of the test.
     unsafe { note(qp, 1) };
 }
 
 unsafe extern "C" fn wr_rdma_read(qp: *mut ibv_qp_ex, rkey: u32, addr: u64) {
     assert_eq!((rkey, addr), (21, 22));
+    // SAFETY: the QP of the test.
     unsafe { note(qp, 2) };
 }
 
 unsafe extern "C" fn wr_set_sge(qp: *mut ibv_qp_ex, lkey: u32, addr: u64, length: u32) {
     assert_eq!((lkey, addr, length), (31, 32, 33));
+    // SAFETY: the QP of the test.
     unsafe { note(qp, 3) };
 }
 
@@ -222,6 +242,7 @@ unsafe extern "C" fn wr_atomic_write(
     data: *const c_void,
 ) {
     assert_eq!((rkey, addr, data as usize), (41, 42, 43));
+    // SAFETY: the QP of the test.
     unsafe { note(qp, 4) };
 }
 
@@ -237,20 +258,24 @@ unsafe extern "C" fn wr_flush(
         (rkey, addr, len, placement, level),
         (51, 52, 53, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR)
     );
+    // SAFETY: the QP of the test.
     unsafe { note(qp, 5) };
 }
 
 unsafe extern "C" fn wr_complete(qp: *mut ibv_qp_ex) -> c_int {
+    // SAFETY: the QP of the test.
     unsafe { note(qp, 6) };
     -6
 }
 
 unsafe extern "C" fn wr_abort(qp: *mut ibv_qp_ex) {
+    // SAFETY: the QP of the test.
     unsafe { note(qp, 7) };
 }
 
 #[test]
 fn work_request_calls_go_to_the_operations_of_the_qp() {
+    // SAFETY: all that is pointed to is of this test and lives as long as it.
     unsafe {
         let mut qp: ibv_qp_ex = zeroed();
         qp.wr_start = Some(wr_start);

@@ -229,9 +229,9 @@ struct RawId {
 impl RawId {
     fn create(channel: *mut rdma_event_channel) -> Result<Self> {
         let mut id = null_mut();
+        let space = rdma_port_space::RDMA_PS_TCP;
         // SAFETY: the channel is alive or NULL, and `id` writable.
-        let code =
-            unsafe { rdma_create_id(channel, &mut id, null_mut(), rdma_port_space::RDMA_PS_TCP) };
+        let code = unsafe { rdma_create_id(channel, &mut id, null_mut(), space) };
         check_errno!(c"rdma_create_id", code)?;
         NonNull::new(id)
             .map(|raw| Self { raw, pending: false })
@@ -285,9 +285,10 @@ impl AddrInfo {
         hints.ai_qp_type = ibv_qp_type::IBV_QPT_RC as c_int;
         hints.ai_port_space = rdma_port_space::RDMA_PS_TCP as c_int;
         let mut info = null_mut();
-        // SAFETY: strings by the caller's promise; hints and `info` are ours.
-        let (code, errno) =
-            errno::cleared(|| unsafe { rdma_getaddrinfo(node, service, &hints, &mut info) });
+        let (code, errno) = errno::cleared(|| {
+            // SAFETY: strings by the caller's promise; hints and `info` are ours.
+            unsafe { rdma_getaddrinfo(node, service, &hints, &mut info) }
+        });
         match NonNull::new(info) {
             Some(info) if code == 0 => Ok(Self(info)),
             // SAFETY: strings by the caller's promise.
