@@ -4,7 +4,7 @@
 use core::mem::{MaybeUninit, forget};
 use core::ptr::{NonNull, null, null_mut};
 
-use libc::{c_char, c_int};
+use libc::{c_char, c_int, sockaddr};
 use rdma_sys::{
     ibv_context, ibv_qp_type, rdma_accept, rdma_ack_cm_event, rdma_addrinfo, rdma_bind_addr,
     rdma_cm_event, rdma_cm_event_type, rdma_cm_id, rdma_conn_param, rdma_connect,
@@ -33,7 +33,7 @@ impl EventChannel {
 
     pub(crate) fn fd(&self) -> c_int {
         // SAFETY: alive while we own it.
-        unsafe { self.0.as_ref() }.fd
+        unsafe { (*self.0.as_ptr()).fd }
     }
 
     /// The next event, which blocks unless the fd is non-blocking. Neither an empty channel nor a
@@ -63,13 +63,9 @@ impl Drop for EventChannel {
 pub(crate) struct CmEvent(NonNull<rdma_cm_event>);
 
 impl CmEvent {
-    fn get(&self) -> &rdma_cm_event {
-        // SAFETY: alive until it is acknowledged.
-        unsafe { self.0.as_ref() }
-    }
-
     pub(crate) fn kind(&self) -> rdma_cm_event_type::Type {
-        self.get().event
+        // SAFETY: alive until it is acknowledged.
+        unsafe { (*self.0.as_ptr()).event }
     }
 
     /// librdmacm's name of the event.
@@ -81,7 +77,7 @@ impl CmEvent {
     /// The private data that came with the event, valid until it is acknowledged.
     pub(crate) fn private_data(&self) -> &[u8] {
         // SAFETY: librdmacm sets `conn` for the connected service types, the only ones we use.
-        let conn = unsafe { &self.get().param.conn };
+        let conn = unsafe { (*self.0.as_ptr()).param.conn };
         if conn.private_data.is_null() {
             return &[];
         }
@@ -100,7 +96,8 @@ impl CmEvent {
     ///
     /// The event is a CONNECT_REQUEST, and this is called once.
     pub(crate) unsafe fn incoming_id(&self) -> Result<CmId> {
-        match NonNull::new(self.get().id) {
+        // SAFETY: alive until it is acknowledged.
+        match NonNull::new(unsafe { (*self.0.as_ptr()).id }) {
             Some(raw) => Ok(CmId { id: RawId { raw, pending: true }, channel: None }),
             None => Err(Error::Unknown.into()),
         }
@@ -151,7 +148,7 @@ impl CmId {
     /// The device, NULL while the id is bound to none.
     pub(crate) fn verbs(&self) -> *mut ibv_context {
         // SAFETY: alive while we own it.
-        unsafe { self.id.raw.as_ref() }.verbs
+        unsafe { (*self.id.raw.as_ptr()).verbs }
     }
 
     /// Whether this is an incoming request that was not answered yet.
@@ -161,16 +158,14 @@ impl CmId {
 
     pub(crate) fn bind_addr(&self, info: &AddrInfo) -> Result {
         // SAFETY: id and address are alive.
-        let code = unsafe { rdma_bind_addr(self.as_ptr(), info.get().ai_src_addr) };
+        let code = unsafe { rdma_bind_addr(self.as_ptr(), info.source()) };
         check_errno!(c"rdma_bind_addr", code)
     }
 
     pub(crate) fn resolve_addr(&self, info: &AddrInfo, timeout_ms: c_int) -> Result {
-        let info = info.get();
+        let (source, destination) = (info.source(), info.destination());
         // SAFETY: id and addresses are alive.
-        let code = unsafe {
-            rdma_resolve_addr(self.as_ptr(), info.ai_src_addr, info.ai_dst_addr, timeout_ms)
-        };
+        let code = unsafe { rdma_resolve_addr(self.as_ptr(), source, destination, timeout_ms) };
         check_errno!(c"rdma_resolve_addr", code)
     }
 
@@ -319,9 +314,14 @@ impl AddrInfo {
         Failure::provider(errno)
     }
 
-    fn get(&self) -> &rdma_addrinfo {
+    fn source(&self) -> *mut sockaddr {
         // SAFETY: alive while we own it.
-        unsafe { self.0.as_ref() }
+        unsafe { (*self.0.as_ptr()).ai_src_addr }
+    }
+
+    fn destination(&self) -> *mut sockaddr {
+        // SAFETY: as above.
+        unsafe { (*self.0.as_ptr()).ai_dst_addr }
     }
 }
 
