@@ -49,6 +49,7 @@ pub type rpma_conn_event_raw = c_int;
 /// Data that go to the other side together with a request or its acceptance.
 #[allow(non_camel_case_types)]
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct rpma_conn_private_data {
     /// The data.
     pub ptr: *mut c_void,

@@ -153,7 +153,7 @@ pub unsafe extern "C" fn rpma_conn_req_connect(
         // SAFETY: the caller's promise 3. An early return from here on deletes the request.
         let req = unsafe { ffi::take(req_ptr) }?.ok_or(Error::Inval)?;
         // SAFETY: the caller's promise 2.
-        let (out, pdata) = unsafe { (Out::new(conn_ptr)?, pdata.as_ref()) };
+        let (out, pdata) = unsafe { (Out::new(conn_ptr)?, ffi::read(pdata)) };
         if pdata.is_some_and(|pdata| pdata.ptr.is_null() || pdata.len == 0) {
             return Err(Error::Inval.into());
         }
@@ -288,7 +288,7 @@ impl ConnReq {
 
 impl Owned<ConnReq> {
     /// Everything that can fail on our side comes before the other side hears of it.
-    fn connect(mut self, pdata: Option<&rpma_conn_private_data>) -> Result<Owned<Conn>> {
+    fn connect(mut self, pdata: Option<rpma_conn_private_data>) -> Result<Owned<Conn>> {
         let accept = self.conn.id().is_pending();
         if !accept {
             self.conn.id_mut().migrate(EventChannel::create()?)?;
@@ -305,7 +305,7 @@ impl Owned<ConnReq> {
     }
 }
 
-fn conn_param(pdata: Option<&rpma_conn_private_data>) -> rdma_conn_param {
+fn conn_param(pdata: Option<rpma_conn_private_data>) -> rdma_conn_param {
     // SAFETY: all zero is a valid value: numbers and a NULL pointer.
     let mut param: rdma_conn_param = unsafe { MaybeUninit::zeroed().assume_init() };
     if let Some(pdata) = pdata {

@@ -58,6 +58,17 @@ pub(crate) unsafe fn record<'a, T>(ptr: *const c_void, len: usize) -> Checked<Op
     Ok(if len < size_of::<T>() { None } else { Some(unsafe { &*ptr.cast() }) })
 }
 
+/// The caller's structure at `ptr`; none for NULL. It may be part of a packed one.
+///
+/// # Safety
+///
+/// `ptr` is NULL or readable for a `T` (promise 2).
+#[inline]
+pub(crate) unsafe fn read<T: Copy>(ptr: *const T) -> Option<T> {
+    // SAFETY: readable by the caller's promise.
+    (!ptr.is_null()).then(|| unsafe { ptr.read_unaligned() })
+}
+
 /// An out-parameter. It may point to memory that was never written, so it is only ever written.
 pub(crate) struct Out<'a, T>(NonNull<T>, PhantomData<&'a mut T>);
 
@@ -236,8 +247,12 @@ impl Drop for Bytes {
 #[inline]
 pub(crate) unsafe fn take<T>(handle: *mut *mut T) -> Checked<Option<Owned<T>>> {
     let handle = NonNull::new(handle).ok_or(Error::Inval)?;
-    // SAFETY: not NULL, so it points to a handle by the caller's promise.
-    let object = unsafe { handle.as_ptr().replace(null_mut()) };
+    // SAFETY: not NULL, so it points to a handle by the caller's promise. Unaligned, as in `Out`.
+    let object = unsafe {
+        let object = handle.as_ptr().read_unaligned();
+        handle.as_ptr().write_unaligned(null_mut());
+        object
+    };
     // SAFETY: the handle owned the object and owns it no more.
     Ok(NonNull::new(object).map(|object| unsafe { Owned::from_raw(object) }))
 }
@@ -370,6 +385,22 @@ mod tests {
             assert_eq!(delete(null_mut::<*mut i32>(), |_| Ok(())), RPMA_E_INVAL);
         }
         assert_eq!(seen, 7);
+    }
+
+    #[test]
+    fn a_handle_and_a_structure_may_be_unaligned() {
+        #[repr(C, packed)]
+        struct Packed(u8, *mut i32, u64);
+        let object = Owned::new(7).map_or(null_mut(), Owned::into_raw);
+        let mut packed = Packed(1, object, 2);
+        // SAFETY: a handle that owns a live object, and a structure.
+        unsafe {
+            assert_eq!(read(&raw const packed.2), Some(2));
+            assert_eq!(delete(&raw mut packed.1, |_| Ok(())), 0);
+            assert_eq!(take(&raw mut packed.1).map(|taken| taken.is_none()), Ok(true));
+            assert_eq!(read::<u64>(core::ptr::null()), None);
+        }
+        assert_eq!(packed.0, 1);
     }
 
     #[test]
