@@ -19,6 +19,7 @@ pub struct ConnCfg {
     sq_size: AtomicU32,
     rq_size: AtomicU32,
     compl_channel: AtomicU8,
+    /// Released and acquired: whoever finds the queue here finds it made.
     srq: AtomicPtr<Srq>,
 }
 
@@ -555,7 +556,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_srq(cfg: *mut ConnCfg, srq: *mut Srq)
         // SAFETY: the caller's promise 1 for `cfg`.
         let cfg = unsafe { ffi::borrow(cfg) }?;
         ffi::required(srq)?;
-        cfg.srq.store(srq, Ordering::Relaxed);
+        cfg.srq.store(srq, Ordering::Release);
         Ok(())
     })
 }
@@ -590,7 +591,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_srq(
     ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(srq_ptr)?) };
-        out.set(cfg.srq.load(Ordering::Relaxed));
+        out.set(cfg.srq.load(Ordering::Acquire));
         Ok(())
     })
 }
@@ -651,6 +652,6 @@ impl<'a> Settings<'a> {
 
     pub(crate) fn srq(self) -> Option<&'a Srq> {
         // SAFETY: alive by the promise given to `settings`.
-        unsafe { self.0.srq.load(Ordering::Relaxed).as_ref() }
+        unsafe { self.0.srq.load(Ordering::Acquire).as_ref() }
     }
 }
