@@ -32,6 +32,8 @@
 //!    library and not deleted, and that nobody else uses during the call.
 //! 4. A pointer that comes with a length is NULL or points to that many bytes.
 //! 5. Memory that is registered stays mapped until it is deregistered.
+//! 6. No thread changes the environment while dlopen(3) loads the library, which reads it then, as
+//!    getenv(3) asks of every program.
 //!
 //! Each function says which calls may run at the same time in other threads.
 
@@ -76,7 +78,8 @@ pub mod error;
 mod ffi;
 mod provider;
 
-/// Reads the environment when the library is loaded, before any thread can change it.
+/// Reads the environment, once, when the library is loaded: at the start of the program, or by
+/// dlopen(3) beside its threads, which leave the environment alone meanwhile (promise 6).
 extern "C" fn configure() {
     log::configure();
     flush::configure();

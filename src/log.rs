@@ -285,8 +285,8 @@ pub(crate) struct Variable {
 impl Variable {
     /// Has no value in a setuid program.
     pub(crate) fn read(name: &'static CStr) -> Self {
-        // SAFETY: `name` is a C string. We are called while the library is loaded, before the
-        // program can change its environment, and do not keep the value.
+        // SAFETY: `name` is a C string. We are called while the library is loaded, when nobody
+        // changes the environment (promise 6), and the value is used no longer than that.
         let value = unsafe { Text::argument(secure_getenv(name.as_ptr())) };
         Self { name, value }
     }
