@@ -242,8 +242,7 @@ impl FlushBuffer {
 
     #[inline]
     fn sge(&self, len: usize) -> ibv_sge {
-        let mr = self.mr.get();
-        ibv_sge { addr: mr.addr as u64, length: len as u32, lkey: mr.lkey }
+        ibv_sge { addr: self.mr.addr() as u64, length: len as u32, lkey: self.mr.lkey() }
     }
 }
 

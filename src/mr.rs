@@ -288,7 +288,7 @@ pub unsafe extern "C" fn rpma_mr_get_ptr(mr: *const MrLocal, ptr: *mut *mut c_vo
     ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(ptr)?) };
-        out.set(region.mr.get().addr);
+        out.set(region.mr.addr());
         Ok(())
     })
 }
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn rpma_mr_get_size(mr: *const MrLocal, size: *mut usize) 
     ffi::access(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(size)?) };
-        out.set(region.mr.get().length);
+        out.set(region.mr.length());
         Ok(())
     })
 }
@@ -542,7 +542,7 @@ impl MrLocal {
             (access, tried) = (remedy, number);
         };
         errno::set(errno_before);
-        let (addr, lkey) = (mr.get().addr as u64, mr.get().lkey);
+        let (addr, lkey) = (mr.addr() as u64, mr.lkey());
         // `usage` has no bits beyond the lowest eight.
         Owned::new(Self { addr, lkey, usage: usage as u8, mr })
     }
@@ -562,22 +562,22 @@ impl MrLocal {
     }
 
     fn as_remote(&self) -> MrRemote {
-        let mr = self.mr.get();
-        MrRemote { addr: mr.addr as u64, size: mr.length as u64, rkey: mr.rkey, usage: self.usage }
+        let (size, rkey) = (self.mr.length() as u64, self.mr.rkey());
+        MrRemote { addr: self.addr, size, rkey, usage: self.usage }
     }
 
     fn advise(&self, offset: usize, len: usize, advice: c_int, flags: u32) -> Result {
         /// The most bytes of one segment, a multiple of every page size.
         const STEP: usize = 1 << 31;
         let addr = offset_address(self.addr, offset, len)?;
-        let inside = self.mr.get().length.saturating_sub(offset);
+        let inside = self.mr.length().saturating_sub(offset);
         let mut done = 0;
         loop {
             let length = (len - done).min(STEP);
             let (addr, lkey) = (addr + done as u64, self.lkey);
             let mut sge = ibv_sge { addr, length: length as u32, lkey };
             // SAFETY: the region is alive, and one segment is given.
-            match unsafe { ibv_advise_mr(self.mr.get().pd, advice as u32, flags, &mut sge, 1) } {
+            match unsafe { ibv_advise_mr(self.mr.pd(), advice as u32, flags, &mut sge, 1) } {
                 0 => done += length,
                 errno => return Err(advise_failed(errno)),
             }

@@ -5,6 +5,9 @@
 //! fails half-way. `destroy` does the same and reports a failure: a log line and the error. A
 //! call that fails logs one line here, where its name is known, unless its doc says otherwise.
 //!
+//! Fields of the provider's structures are read through the pointer, one by one: other threads may
+//! write others, which a reference to the whole would rule out.
+//!
 //! Owners do not keep what they depend on alive. Types that hold several of them declare their
 //! fields in the order in which they must go.
 

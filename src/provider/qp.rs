@@ -188,7 +188,7 @@ impl Qp {
     /// The QP's number.
     pub(crate) fn number(&self) -> u32 {
         // SAFETY: alive while we own it.
-        unsafe { self.raw.as_ref() }.qp_num
+        unsafe { (*self.raw.as_ptr()).qp_num }
     }
 
     /// Destroys the QP. librdmacm does not tell of failures.

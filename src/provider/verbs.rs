@@ -2,7 +2,7 @@
 //! Verbs objects: device properties, PDs, MRs, completion channels, CQs and SRQs.
 
 use core::mem::{MaybeUninit, forget};
-use core::ptr::{NonNull, null, null_mut};
+use core::ptr::{NonNull, addr_of, null, null_mut};
 use core::sync::atomic::{AtomicI32, Ordering};
 
 use libc::{c_int, c_void};
@@ -150,10 +150,29 @@ impl Mr {
         NonNull::new(mr).map(Self).ok_or_else(errno::get)
     }
 
-    #[inline]
-    pub(crate) fn get(&self) -> &ibv_mr {
+    pub(crate) fn addr(&self) -> *mut c_void {
         // SAFETY: alive while we own it.
-        unsafe { self.0.as_ref() }
+        unsafe { (*self.0.as_ptr()).addr }
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        // SAFETY: as above.
+        unsafe { (*self.0.as_ptr()).length }
+    }
+
+    pub(crate) fn lkey(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { (*self.0.as_ptr()).lkey }
+    }
+
+    pub(crate) fn rkey(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { (*self.0.as_ptr()).rkey }
+    }
+
+    pub(crate) fn pd(&self) -> *mut ibv_pd {
+        // SAFETY: as above.
+        unsafe { (*self.0.as_ptr()).pd }
     }
 
     pub(crate) fn dereg(self) -> Result {
@@ -201,7 +220,7 @@ impl CompChannel {
 
     pub(crate) fn fd(&self) -> c_int {
         // SAFETY: alive while we own it.
-        unsafe { self.0.as_ref() }.fd
+        unsafe { (*self.0.as_ptr()).fd }
     }
 
     pub(crate) fn destroy(self) -> Result {
@@ -281,7 +300,7 @@ impl Cq {
     /// The fd of its channel.
     pub(crate) fn channel_fd(&self) -> c_int {
         // SAFETY: the CQ is alive, and its channel outlives it.
-        unsafe { (*self.raw.as_ref().channel).fd }
+        unsafe { (*(*self.raw.as_ptr()).channel).fd }
     }
 
     /// Asks for an event at the next completion.
@@ -384,7 +403,7 @@ impl Drop for Srq {
 /// `context` is an open device (promise 1).
 pub(crate) unsafe fn device_name<'a>(context: *const ibv_context) -> Text<'a> {
     // SAFETY: an open device has a name that libibverbs terminates.
-    unsafe { Text::from_ptr((*(*context).device).name.as_ptr()) }
+    unsafe { Text::from_ptr(addr_of!((*(*context).device).name).cast()) }
 }
 
 #[cfg(test)]
