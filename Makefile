@@ -20,19 +20,22 @@ INSTALL ?= install
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 SONAME := librpma.so.0
 BUILD := build
-CARGO_TARGET := $(or $(CARGO_TARGET_DIR),target)
-# Where cargo puts what it builds, also for another machine.
-CARGO_OUT := $(CARGO_TARGET)/$(addsuffix /,$(CARGO_BUILD_TARGET))release
 SOURCES := $(shell find src rdma-sys/src -type f) $(wildcard build.rs rdma-sys/build.rs Cargo.* \
-	rdma-sys/Cargo.toml cbindgen.toml)
+	rdma-sys/Cargo.toml)
+HEADER_TOOL := $(wildcard tools/header/*.* tools/header/src/*)
 TEST_BUILD := $(BUILD)/cabi-tests
 DIST := $(BUILD)/librpma-$(VERSION).tar.xz
 CONFIG := $(addprefix $(BUILD)/,librpma.pc librpma-config.cmake librpma-config-version.cmake)
 MAN_SOURCES := man/generate man/page.lua man/page.man man/librpma.7.md $(wildcard man/examples/*.c)
 
-# Two builds in different folders are the same: debug information names neither folder.
-REMAP := --remap-path-prefix=$(CURDIR)=/usr/src/librpma-$(VERSION) \
-	--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/usr/src/cargo
+# Two builds in different folders are the same: debug information names neither folder. Encoded, the
+# flags end at a character that no folder's name has; RUSTFLAGS would end at a space.
+NONE :=
+SPACE := $(NONE) $(NONE)
+END := $(shell printf '\037')
+USER_RUSTFLAGS := $(or $(CARGO_ENCODED_RUSTFLAGS),$(subst $(SPACE),$(END),$(strip $(RUSTFLAGS))))
+REMAP_HERE := --remap-path-prefix=$(CURDIR)=/usr/src/librpma-$(VERSION)
+REMAP_CARGO := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/usr/src/cargo
 
 # rustc would link a cdylib without symbol versions, so it makes the archive and cc the library.
 # -z defs: nothing may be missing when a program loads it. -z noseparate-code saves the padding
@@ -52,20 +55,25 @@ help: ## list the targets
 # cargo decides by itself what has to be compiled again. The archive that it makes has all of Rust's
 # core library in it: what is left is one object with what the library needs, in which only the C
 # functions are global.
+$(BUILD)/librpma.a: export CARGO_ENCODED_RUSTFLAGS := \
+	$(if $(USER_RUSTFLAGS),$(USER_RUSTFLAGS)$(END))$(REMAP_HERE)$(END)$(REMAP_CARGO)
 $(BUILD)/librpma.a: $(SOURCES) src/librpma.map
 	@mkdir -p $(BUILD)
-	+RUSTFLAGS="$(RUSTFLAGS) $(REMAP)" $(CARGO) build --release --locked
+	+$(CARGO) build --release --locked --message-format json-render-diagnostics > $(BUILD)/cargo.json
 	sed -n 's/^[[:space:]]*\(rpma_[a-z0-9_]*\);/\1/p' src/librpma.map > $(BUILD)/librpma.symbols
 	$(CC) -r -nostdlib -o $(BUILD)/librpma.o $$(sed 's/^/-Wl,-u,/' $(BUILD)/librpma.symbols) \
-		$(CARGO_OUT)/librpma.a
+		"$$(sed -n 's|.*"\([^"]*/librpma\.a\)".*|\1|p' $(BUILD)/cargo.json)"
 	$(OBJCOPY) --keep-global-symbols=$(BUILD)/librpma.symbols $(BUILD)/librpma.o
 	rm -f $@
 	$(AR) rcsD $@ $(BUILD)/librpma.o
-	rm $(BUILD)/librpma.o $(BUILD)/librpma.symbols
+	rm $(BUILD)/librpma.o $(BUILD)/librpma.symbols $(BUILD)/cargo.json
 
-# The newest one is of this build: cargo keeps those of other configurations.
-$(BUILD)/librpma.h: $(BUILD)/librpma.a
-	cp "$$(ls -t $(CARGO_OUT)/build/librpma-*/out/librpma.h | head -n 1)" $@
+# The tool runs here, for whatever machine the library is.
+$(BUILD)/librpma.h: $(SOURCES) $(HEADER_TOOL)
+	@mkdir -p $(BUILD)
+	+env -u CARGO_BUILD_TARGET $(CARGO) run --locked --manifest-path tools/header/Cargo.toml \
+		--target-dir $(BUILD)/header > $@.new
+	mv $@.new $@
 
 $(BUILD)/$(SONAME): $(BUILD)/librpma.a src/librpma.map
 	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ -Wl,--whole-archive $(BUILD)/librpma.a \
@@ -113,7 +121,10 @@ soak: all test-programs ## the long forms of the tests of hard use, up to half a
 
 lint: ## formatting, lints and documentation of the Rust sources, as CI has them
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path tools/header/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --manifest-path tools/header/Cargo.toml --target-dir $(BUILD)/header --locked \
+		-- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items
 
 check-header: $(BUILD)/librpma.h ## fail when include/librpma.h is not what the sources give

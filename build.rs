@@ -1,63 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Generates the C header from the sources, and gives the cdylib its SONAME.
+//! Gives the cdylib its SONAME.
 
-use std::env;
-use std::error::Error;
-use std::fs;
-use std::path::PathBuf;
-
-fn main() -> Result<(), Box<dyn Error>> {
-    for input in ["src", "cbindgen.toml"] {
-        println!("cargo:rerun-if-changed={input}");
-    }
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,librpma.so.0");
-    let source = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
-    let config = cbindgen::Config::from_file(source.join("cbindgen.toml"))?;
-    let mut generated = Vec::new();
-    cbindgen::Builder::new()
-        .with_crate(&source)
-        .with_config(config)
-        .generate()?
-        .write(&mut generated);
-    let header = finish(&String::from_utf8(generated)?)?;
-    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("librpma.h"), header)?;
-    Ok(())
-}
-
-/// Writes what cbindgen has no words for, and fails where it is not found.
-fn finish(generated: &str) -> Result<String, Box<dyn Error>> {
-    let header = replace(generated, "struct rpma_log_function;", LOG_FUNCTION)?;
-    let header = replace(&header, "struct rpma_log_function *", "rpma_log_function *")?;
-    parenthesise_negatives(&header)
-}
-
-/// A function type, and one with variable arguments at that.
-const LOG_FUNCTION: &str = "\
-typedef void rpma_log_function(enum rpma_log_level level, const char *file_name, const int line_no,
-                               const char *function_name, const char *message_format, ...);";
-
-fn replace(text: &str, from: &str, to: &str) -> Result<String, Box<dyn Error>> {
-    match text.matches(from).count() {
-        1 => Ok(text.replacen(from, to, 1)),
-        count => Err(format!("{count} times instead of once in the header: {from}").into()),
-    }
-}
-
-/// A macro that expands to a negative number needs parentheses.
-fn parenthesise_negatives(header: &str) -> Result<String, Box<dyn Error>> {
-    let mut count = 0;
-    let mut finished = String::new();
-    for line in header.lines() {
-        match line.strip_prefix("#define ").and_then(|rest| rest.split_once(" -")) {
-            Some((name, number)) => {
-                count += 1;
-                finished.push_str(&format!("#define {name} (-{number})\n"));
-            }
-            None => finished.extend([line, "\n"]),
-        }
-    }
-    match count {
-        10 => Ok(finished),
-        _ => Err(format!("{count} error codes instead of 10 in the header").into()),
-    }
 }

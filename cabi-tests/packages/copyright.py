@@ -45,21 +45,23 @@ def main():
     for crate in crates:
         manifest = f"vendor/{crate['name']}-{crate['version']}/Cargo.toml"
         # The last paragraph that matches is the one that counts.
-        matching = [number for number, entry in enumerate(files) for pattern in entry["Files"].split()
+        matching = [(entry, pattern) for entry in files for pattern in entry["Files"].split()
                     if pattern != "*" and fnmatch.fnmatchcase(manifest, pattern)]
         if not matching:
             faults.append(f"{manifest}: not in debian/copyright; its licence is {crate['license']}")
             continue
-        used.add(matching[-1])
-        said = licences(files[matching[-1]]["License"])
-        if said != licences(crate["license"]):
-            faults.append(f"{manifest}: {crate['license']}, not {files[matching[-1]]['License']}")
-    for number, entry in enumerate(files):
-        whole = all(pattern.count("/") == 1 for pattern in entry["Files"].split())
-        if number not in used and entry["Files"] != "*" and whole:
-            faults.append(f"{entry['Files']}: no such crate")
+        entry, pattern = matching[-1]
+        used.add(pattern)
+        if licences(entry["License"]) != licences(crate["license"]):
+            faults.append(f"{manifest}: {crate['license']}, not {entry['License']}")
+    for entry in files:
+        for pattern in entry["Files"].split():
+            if pattern.count("/") == 1 and pattern not in used:
+                faults.append(f"{pattern}: no such crate")
         for name in licences(entry["License"]) - texts:
             faults.append(f"{entry['Files']}: the text of {name} is missing")
+    for name in texts - set().union(*(licences(entry["License"]) for entry in files)):
+        faults.append(f"nothing has the licence {name}")
     if faults or not crates:
         sys.exit("FAULT: " + "\n  ".join(faults or ["there are no crates"]))
     print(f"{len(crates)} crates, {len(texts)} licences: debian/copyright has them all")

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Raw bindings to the parts of libibverbs and librdmacm that librpma uses.
 //!
-//! The item names are those of the `rdma-sys` crate, so that either crate can stand behind
-//! `rdma-sys = "0.3"`. `bindings.rs` is generated from rdma-core 44's headers by `generate.sh`;
-//! `types.rs` has the types with unnamed unions, which need names in Rust, and the types that are
-//! ahead of those headers; `verbs.rs` has the verbs that C gets as inline functions.
+//! The item names are those of crates.io's `rdma-sys`. `bindings.rs` is generated from rdma-core
+//! 44's headers by `generate.sh`; `types.rs` has the types with unnamed unions, which need names in
+//! Rust, and the types that are ahead of those headers; `verbs.rs` has the verbs that C gets as
+//! inline functions.
 //!
 //! # Safety
 //!

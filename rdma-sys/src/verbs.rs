@@ -137,20 +137,6 @@ pub unsafe fn ibv_wr_start(qp: *mut ibv_qp_ex) {
     unsafe { op!((*qp).wr_start)(qp) }
 }
 
-/// Adds an RDMA read to the batch.
-#[inline]
-pub unsafe fn ibv_wr_rdma_read(qp: *mut ibv_qp_ex, rkey: u32, remote_addr: u64) {
-    // SAFETY: the caller's pointer is valid.
-    unsafe { op!((*qp).wr_rdma_read)(qp, rkey, remote_addr) }
-}
-
-/// Gives the last work request of the batch its one local buffer.
-#[inline]
-pub unsafe fn ibv_wr_set_sge(qp: *mut ibv_qp_ex, lkey: u32, addr: u64, length: u32) {
-    // SAFETY: the caller's pointer is valid.
-    unsafe { op!((*qp).wr_set_sge)(qp, lkey, addr, length) }
-}
-
 /// Adds an atomic write of the 8 bytes at `atomic_wr` to the batch.
 #[inline]
 pub unsafe fn ibv_wr_atomic_write(
@@ -182,11 +168,4 @@ pub unsafe fn ibv_wr_flush(
 pub unsafe fn ibv_wr_complete(qp: *mut ibv_qp_ex) -> c_int {
     // SAFETY: the caller's pointer is valid.
     unsafe { op!((*qp).wr_complete)(qp) }
-}
-
-/// Drops the batch and unlocks the send queue.
-#[inline]
-pub unsafe fn ibv_wr_abort(qp: *mut ibv_qp_ex) {
-    // SAFETY: the caller's pointer is valid.
-    unsafe { op!((*qp).wr_abort)(qp) }
 }
