@@ -6,6 +6,7 @@
  */
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,10 @@
 		}									\
 	} while (0)
 
+static char library_path[PATH_MAX];
+
 struct seen {
+	unsigned of_library;
 	unsigned mappings;
 	unsigned long resident;
 	size_t heap;
@@ -33,12 +37,16 @@ look(void)
 {
 	struct seen seen = { 0 };
 	FILE *file = fopen("/proc/self/maps", "r");
-	char line[1024];
+	char line[PATH_MAX + 128];
 	unsigned long total;
 
 	CHECK(file != NULL);
 	while (fgets(line, sizeof(line), file) != NULL) {
-		CHECK(strstr(line, "librpma") == NULL);
+		const char *path = strchr(line, '/');
+
+		line[strcspn(line, "\n")] = '\0';
+		if (path != NULL && strcmp(path, library_path) == 0)
+			seen.of_library++;
 		seen.mappings++;
 	}
 	fclose(file);
@@ -74,6 +82,8 @@ main(int argc, char *argv[])
 	unsigned count;
 
 	CHECK(argc == 3);
+	/* as the kernel names it */
+	CHECK(realpath(argv[1], library_path) != NULL);
 	count = (unsigned)strtoul(argv[2], NULL, 10);
 	CHECK(count > 1);
 	for (unsigned n = 0; n < count; n++) {
@@ -81,15 +91,18 @@ main(int argc, char *argv[])
 
 		/* each time it is gone */
 		after = look();
+		CHECK(after.of_library == 0);
 		/* malloc and the loader have what they keep by now */
 		if (n == count / 2)
 			before = after;
 		library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
 		CHECK(library != NULL);
+		CHECK(look().of_library > 0);
 		use(library);
 		CHECK(dlclose(library) == 0);
 	}
 	after = look();
+	CHECK(after.of_library == 0);
 	printf("loaded %u times: %u and %u mappings, %zu and %zu heap bytes, "
 			"%lu and %lu pages resident\n", count, before.mappings, after.mappings,
 			before.heap, after.heap, before.resident, after.resident);
