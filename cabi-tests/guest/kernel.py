@@ -24,6 +24,7 @@ import time
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "librpma" / "guest"
 HERE = pathlib.Path(__file__).resolve().parent
+APT = HERE.parent.parent / "tools/apt"
 META_PACKAGES = {"6.1": "linux-image-amd64", "6.12": "linux-image-6.12-amd64"}
 DECOMPRESSORS = {b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -49,10 +50,13 @@ def fetch(series):
     with lock():
         link = CACHE / series
         try:
-            package, version, size = newest(series)
-            folder = CACHE / f"{package}_{version}"
-            if not folder.is_dir():
-                download(package, version, size, folder)
+            try:
+                folder = current(series)
+            except Error as error:
+                say(f"{error}")
+                if subprocess.run([APT, "update"], stdin=subprocess.DEVNULL).returncode != 0:
+                    raise
+                folder = current(series)
         except Error as error:
             if not link.is_dir():
                 raise
@@ -94,6 +98,15 @@ def temporary_folder():
     return tempfile.TemporaryDirectory(prefix="tmp.", dir=CACHE, ignore_cleanup_errors=True)
 
 
+def current(series):
+    """The folder of the newest kernel that apt's lists have."""
+    package, version, size = newest(series)
+    folder = CACHE / f"{package}_{version}"
+    if not folder.is_dir():
+        download(package, version, size, folder)
+    return folder
+
+
 def newest(series):
     """Package, version and size in bytes of what the meta package depends on."""
     meta = META_PACKAGES[series]
@@ -110,7 +123,7 @@ def apt_field(package, field):
     result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     match = re.search(rf"^{field}: (.*)$", result.stdout, re.MULTILINE)
     if not match:
-        raise Error(f"apt knows no package {package}: run apt-get update, with Debian 12's main among its sources")
+        raise Error(f"apt knows no package {package}: Debian 12 has it, in main or in its security updates")
     return match[1]
 
 
