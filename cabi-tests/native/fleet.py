@@ -4,6 +4,7 @@
 
     fleet.py PATHS start|stop FLEET
     fleet.py PATHS works|breaks FLEET PORT SERVER CLIENT ...     see native.c
+    fleet.py PATHS strikes FLEET PORT SERVER CLIENT ...          see unknown_operation.c; starts and stops the fleet
     fleet.py PATHS power-cut FLEET PORT SERVER CLIENT            the remote log of examples/, flushed natively
     fleet.py PATHS fsdax FLEET GUEST                             see fsdax.c
     fleet.py PATHS forget, same-library                          what ran on our library in between used one file
@@ -39,6 +40,8 @@ STEP = 30  # seconds that a line may take to come
 SAFE = 300  # records that are safe when the power goes
 NATIVE = {"flush": "RPMA_FLUSH", "atomic-write": "RPMA_ATOMIC_WRITE"}
 NOT_APPLICABLE = 77
+NO_GUEST = 125  # of `guest exec`: there is none, or it died
+CRASH = "rxe_icrc_hdr"  # where the kernel computes the checksum of a packet's header
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Machine:
 FLEETS = {
     "new": {"a": Machine("6.12"), "b": Machine("6.12", pmem=True)},
     "mixed": {"a": Machine("6.1"), "b": Machine("6.12")},
+    "old_target": {"a": Machine("6.12"), "b": Machine("6.1")},
+    "new_target": {"a": Machine("6.12"), "b": Machine("6.12")},
 }
 
 
@@ -288,6 +293,47 @@ def breaks(args):
     client.find("the next connection works")
 
 
+# ---- an operation that the target's kernel does not know ----
+
+
+def strikes(args):
+    """What becomes of the server is seen when its program, or its machine, has ended."""
+    start(args)
+    try:
+        server, client = Side(args, args.server), Side(args, args.client)
+        program = args.work / "unknown_operation"
+        conversation = server.address, args.port
+        case = {"NATIVE_CASE": args.what}
+        with server.start("server", case, program, "server", *conversation) as serving:
+            serving.expect("listening")
+            environment = case | native_environment(args.native)
+            with client.start("client", environment, program, "client", *conversation) as using:
+                using.succeed()
+            serving.finish()
+            for side, process in ((server, serving), (client, using)):
+                side.check(process)
+            outcome = using.find(r"outcome: (.*)")[1]
+            gone = is_gone(serving)
+            say(f"{args.what}: {outcome}; {f'the server is gone, {gone}' if gone else 'the server lives on'}")
+            if outcome != args.outcome:
+                raise Failed(f"outcome '{outcome}', not '{args.outcome}'")
+            if gone and outcome == "success":
+                raise Failed("the server is gone")
+    finally:
+        stop(args)
+
+
+def is_gone(serving):
+    """Whether the server's machine is gone: the lines of its console that say why, or None if the server ended well."""
+    if serving.process.returncode == 0:
+        serving.find("lives on")
+        return None
+    if serving.process.returncode != NO_GUEST:
+        raise Failed(f"the server ended with {serving.process.returncode}")
+    serving.find(rf".*\b{CRASH}\b.*")
+    return serving.find(r".*(Kernel panic.*)")[1]
+
+
 # ---- one library ----
 
 
@@ -417,6 +463,10 @@ def parse():
         else:
             action.add_argument("--what", required=True)
             action.add_argument("--outcome", required=True)
+    action = add_roles("strikes", strikes)
+    action.add_argument("--native", nargs="*", choices=NATIVE, default=[], help="what the client requests")
+    action.add_argument("--what", required=True, choices=("flush", "atomic-write", "opcode"))
+    action.add_argument("--outcome", required=True, help="what the client sees")
     add("start", start)
     add("stop", stop)
     add_roles("power-cut", power_cut)
