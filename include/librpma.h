@@ -22,11 +22,6 @@
 struct rpma_conn_req;
 
 /**
- * The default time for resolving an address or a route, in milliseconds.
- */
-#define RPMA_DEFAULT_TIMEOUT_MS 1000
-
-/**
  * The region can be read from afar: it is what the remote side's rpma_read() reads.
  */
 #define RPMA_MR_USAGE_READ_SRC (1 << 0)
@@ -69,6 +64,11 @@ struct rpma_conn_req;
  * The region takes the messages for rpma_recv(), rpma_conn_req_recv() and rpma_srq_recv().
  */
 #define RPMA_MR_USAGE_RECV (1 << 7)
+
+/**
+ * The default time for resolving an address or a route, in milliseconds.
+ */
+#define RPMA_DEFAULT_TIMEOUT_MS 1000
 
 /**
  * For rpma_conn_wait(): wait until a completion event arrives.

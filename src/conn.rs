@@ -2,9 +2,9 @@
 //! Connections: their events, their queues, and their end.
 
 use core::ptr::{from_ref, null_mut};
-use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 
-use libc::{c_int, c_void};
+use libc::c_int;
 use rdma_sys::{ibv_cq, rdma_cm_event_type};
 
 use crate::conn_cfg::Settings;
@@ -15,6 +15,7 @@ use crate::flush::{self, FlushBuffer};
 use crate::log::{File, log};
 use crate::peer::{self, Domain};
 use crate::peer_cfg::PeerCfg;
+use crate::private_data::{PrivateData, rpma_conn_private_data};
 use crate::provider::cm::{CmId, EventChannel};
 use crate::provider::qp::{Qp, QpAttributes};
 use crate::provider::verbs::{CompChannel, ack_foreign_event, next_cq_event};
@@ -45,17 +46,6 @@ pub enum rpma_conn_event {
 /// `enum rpma_conn_event` as a caller may really pass it.
 #[allow(non_camel_case_types)]
 pub type rpma_conn_event_raw = c_int;
-
-/// Data that go to the other side together with a request or its acceptance.
-#[allow(non_camel_case_types)]
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct rpma_conn_private_data {
-    /// The data.
-    pub ptr: *mut c_void,
-    /// Their length in bytes.
-    pub len: u8,
-}
 
 /// A connection. A connection request is one, too, until it is connected: the object stays in
 /// its place, so that nothing is left that can fail after the other side was told.
@@ -691,66 +681,12 @@ const fn map_event(kind: rdma_cm_event_type::Type) -> Option<rpma_conn_event> {
     }
 }
 
-/// Private data of the other side's. Until some have come there is room for all that can, so that
-/// an event that brings some cannot fail; the room goes when it brings none. Data stay in their
-/// place, since callers keep pointers to them.
-struct PrivateData {
-    /// 0 as long as there are none.
-    len: AtomicU8,
-    bytes: ffi::Bytes,
-}
-
-impl PrivateData {
-    fn new(data: &[u8]) -> Result<Self> {
-        let len = u8::try_from(data.len()).unwrap_or(u8::MAX);
-        let room = if len == 0 { u8::MAX } else { len };
-        let new = Self { len: AtomicU8::new(0), bytes: ffi::Bytes::new(room)? };
-        if len != 0 {
-            new.store(data);
-        }
-        Ok(new)
-    }
-
-    /// Keeps `data`, which are all that will come, unless there are some already.
-    fn store(&self, data: &[u8]) {
-        if self.len.load(Ordering::Relaxed) != 0 {
-            return;
-        }
-        self.len.store(self.bytes.fill(data), Ordering::Release);
-    }
-
-    fn get(&self) -> rpma_conn_private_data {
-        let len = self.len.load(Ordering::Acquire);
-        let ptr = if len == 0 { null_mut() } else { self.bytes.as_ptr().cast() };
-        rpma_conn_private_data { ptr, len }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
-        #[test]
-        fn private_data_are_kept_once(
-            first in proptest::collection::vec(any::<u8>(), 0..=255),
-            second in proptest::collection::vec(any::<u8>(), 0..=255),
-        ) {
-            let kept = PrivateData::new(&first).map_err(|_| TestCaseError::fail("memory"))?;
-            kept.store(&second);
-            let expected = if first.is_empty() { second } else { first };
-            let got = kept.get();
-            prop_assert_eq!(usize::from(got.len), expected.len());
-            prop_assert_eq!(got.ptr.is_null(), expected.is_empty());
-            if !got.ptr.is_null() {
-                let data = got.ptr.cast::<u8>();
-                // SAFETY: the data are there as long as `kept` is.
-                let bytes = unsafe { core::slice::from_raw_parts(data, expected.len()) };
-                prop_assert_eq!(bytes, expected);
-            }
-        }
-
         #[test]
         fn only_the_seven_events_of_a_connection_are_mapped(kind in 0_u32..40) {
             let expected = match kind {

@@ -9,7 +9,9 @@ use libc::c_int;
 use crate::error::Error;
 use crate::ffi::{self, Out, Owned, c_bool};
 use crate::srq::Srq;
-use crate::utils::RPMA_DEFAULT_TIMEOUT_MS;
+
+/// The default time for resolving an address or a route, in milliseconds.
+pub const RPMA_DEFAULT_TIMEOUT_MS: c_int = 1000;
 
 /// A configuration of connections. Each field is read once, when a request is made.
 pub struct ConnCfg {

@@ -6,13 +6,14 @@ use core::mem::MaybeUninit;
 use libc::{c_char, c_int, c_void};
 use rdma_sys::rdma_conn_param;
 
-use crate::conn::{Conn, rpma_conn_private_data};
+use crate::conn::Conn;
 use crate::conn_cfg::{ConnCfg, Settings};
 use crate::error::{Error, Result};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::log::{File, log};
 use crate::mr::MrLocal;
 use crate::peer::{Domain, Peer};
+use crate::private_data::rpma_conn_private_data;
 use crate::provider::cm::{AddrInfo, CmId, EventChannel, quoted};
 
 const FILE: File = File::ConnReq;

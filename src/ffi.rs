@@ -6,7 +6,7 @@
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{c_int, c_void};
 
@@ -186,56 +186,6 @@ impl<T> Drop for Owned<T> {
             self.0.as_ptr().drop_in_place();
             libc::free(self.0.as_ptr().cast());
         }
-    }
-}
-
-/// Heap memory for some bytes, filled once.
-pub(crate) struct Bytes {
-    /// NULL where there is no room any more.
-    ptr: AtomicPtr<u8>,
-    room: u8,
-}
-
-impl Bytes {
-    pub(crate) fn new(room: u8) -> Result<Self> {
-        // SAFETY: `malloc` has no preconditions.
-        let ptr = unsafe { libc::malloc(room.into()) }.cast();
-        if NonNull::new(ptr).is_none() {
-            return Err(Error::NoMem.into());
-        }
-        Ok(Self { ptr: AtomicPtr::new(ptr), room })
-    }
-
-    /// Takes over what there is room for of `data`, or gives the room back where there are none.
-    /// Tells how many bytes there are now. One thread at a time calls it, and not again after it
-    /// took some.
-    pub(crate) fn fill(&self, data: &[u8]) -> u8 {
-        let room = self.as_ptr();
-        if room.is_null() {
-            return 0;
-        }
-        let len = data.len().min(self.room.into());
-        if len == 0 {
-            self.ptr.store(null_mut(), Ordering::Relaxed);
-            // SAFETY: ours, and nobody has a pointer to it.
-            unsafe { libc::free(room.cast()) };
-            return 0;
-        }
-        // SAFETY: there is room for `len` bytes, and nobody has a pointer to them yet.
-        unsafe { room.copy_from_nonoverlapping(data.as_ptr(), len) };
-        // No more than the room, which is a u8.
-        len as u8
-    }
-
-    pub(crate) fn as_ptr(&self) -> *mut u8 {
-        self.ptr.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for Bytes {
-    fn drop(&mut self) {
-        // SAFETY: ours, and not used after this.
-        unsafe { libc::free(self.as_ptr().cast()) };
     }
 }
 

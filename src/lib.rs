@@ -76,6 +76,7 @@ pub mod log;
 pub mod error;
 
 mod ffi;
+mod private_data;
 mod provider;
 
 /// Reads the environment, once, when the library is loaded: at the start of the program, or by

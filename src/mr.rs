@@ -622,6 +622,12 @@ fn offset_address(base: u64, offset: usize, len: usize) -> Checked<u64> {
     Ok(addr)
 }
 
+/// Without a region, a message has neither an offset nor a length.
+#[inline(always)]
+pub(crate) fn no_data(offset: usize, len: usize) -> Checked {
+    if offset == 0 && len == 0 { Ok(()) } else { Err(Error::Inval) }
+}
+
 /// Makes the compiler keep the code that calls it out of the way.
 #[cold]
 fn rare() {}
@@ -739,6 +745,13 @@ mod tests {
         // SAFETY: a descriptor is bytes, all of them used.
         let desc: [u8; 21] = unsafe { core::mem::transmute(region.to_descriptor()) };
         assert_eq!(desc, expected);
+    }
+
+    #[test]
+    fn a_message_without_a_region_has_no_offset_and_no_length() {
+        assert!(no_data(0, 0).is_ok());
+        assert!(no_data(1, 0).is_err());
+        assert!(no_data(0, 1).is_err());
     }
 
     #[test]

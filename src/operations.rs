@@ -7,7 +7,7 @@ use rdma_sys::{ibv_send_flags, ibv_sge, ibv_wr_opcode};
 use crate::conn::Conn;
 use crate::error::{Checked, Error, Result};
 use crate::ffi;
-use crate::mr::{MrLocal, MrRemote};
+use crate::mr::{MrLocal, MrRemote, no_data};
 use crate::provider::qp::{Remote, Send};
 
 /// The operation gives a completion only if it fails. It keeps its place in the send queue until a
@@ -425,12 +425,6 @@ impl Request {
     }
 }
 
-/// Without a region, a message has neither an offset nor a length.
-#[inline(always)]
-pub(crate) fn no_data(offset: usize, len: usize) -> Checked {
-    if offset == 0 && len == 0 { Ok(()) } else { Err(Error::Inval) }
-}
-
 impl Conn {
     /// Moves `len` bytes between a local and a remote region, from an offset into each. Without
     /// data there are no regions either.
@@ -511,12 +505,5 @@ mod tests {
         for (flags, expected) in [(1, 0), (2, 2), (3, 2), (4, 0), (-1, 2), (c_int::MIN, 0)] {
             assert_eq!(send_flags(flags), Ok(expected));
         }
-    }
-
-    #[test]
-    fn a_message_without_a_region_has_no_offset_and_no_length() {
-        assert!(no_data(0, 0).is_ok());
-        assert!(no_data(1, 0).is_err());
-        assert!(no_data(0, 1).is_err());
     }
 }

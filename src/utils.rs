@@ -8,6 +8,7 @@ use libc::{c_char, c_int};
 use rdma_sys::{RAI_PASSIVE, ibv_context};
 
 use crate::conn::{rpma_conn_event, rpma_conn_event_raw};
+use crate::conn_cfg::RPMA_DEFAULT_TIMEOUT_MS;
 use crate::error::{
     Error, Failure, RPMA_E_AGAIN, RPMA_E_INVAL, RPMA_E_NO_COMPLETION, RPMA_E_NO_EVENT,
     RPMA_E_NOMEM, RPMA_E_NOSUPP, RPMA_E_NOT_SHARED_CHNL, RPMA_E_PROVIDER, RPMA_E_SHARED_CHANNEL,
@@ -19,9 +20,6 @@ use crate::provider::cm::{AddrInfo, CmId, quoted};
 use crate::provider::verbs::DeviceCaps;
 
 const FILE: File = File::Utils;
-
-/// The default time for resolving an address or a route, in milliseconds.
-pub const RPMA_DEFAULT_TIMEOUT_MS: c_int = 1000;
 
 /// Which device rpma_utils_get_ibv_context() looks for.
 #[allow(non_camel_case_types)]

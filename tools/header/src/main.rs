@@ -8,12 +8,13 @@ use std::path::Path;
 
 /// The files that have something for the header, in the order in which it stands there: what a
 /// program needs first comes first. The library declares its modules in another order.
-const FILES: [&str; 15] = [
+const FILES: [&str; 16] = [
     "utils",
     "peer_cfg",
     "peer",
     "mr",
     "conn_cfg",
+    "private_data",
     "conn_req",
     "conn",
     "ep",
