@@ -4,9 +4,10 @@
  * provider, each call checked against a model of the contract.
  *
  * One input is a string of bytes; every decision takes the next one, and the
- * same bytes always make the same calls. model.c holds the objects and what
- * they promise, step.c makes one call and judges it by what the provider saw,
- * main.c has the inputs.
+ * same bytes always make the same calls. Each of these files uses only those
+ * before it: input.c has the input, step.c makes one call and judges it by what
+ * the provider saw, model.c holds the objects and what they promise, main.c
+ * runs one input after another.
  */
 #ifndef FUZZ_H
 #define FUZZ_H 1
@@ -21,10 +22,20 @@
 #include <librpma.h>
 #include "provider.h"
 
-/* ---- the input ---- */
+/* ---- the input: input.c ---- */
 
-/* run one input, from an empty provider to an empty provider */
-void model_run(void);
+/* the input of the calls that follow */
+void input_from_seed(uint64_t seed);
+void input_from_file(const char *path);
+void input_read_corpus(const char *folder);
+/* the n-th file of the corpus, 0 is the first; false when there is none */
+bool input_from_corpus(unsigned int n);
+/* the seed or the file */
+const char *input_name(void);
+/* as a file of the corpus, named after the seed */
+void input_keep(const char *folder, uint64_t seed);
+/* as fuzz-failing-input in the current folder */
+void input_leave(void);
 
 /* a number below the limit (at most 256); 0 when the bytes are used up */
 unsigned int draw(unsigned int limit);
@@ -33,7 +44,7 @@ uint64_t draw_wide(void);
 bool chance(unsigned int one_in);
 bool bytes_left(void);
 
-/* ---- one call ---- */
+/* ---- one call: step.c ---- */
 
 /* errno before each call, to see that nothing changes it without a reason */
 #define BEFORE 7777
@@ -107,7 +118,7 @@ void wrong(const char *format, ...)
 #define MUST(condition) ((condition) ? (void)0 : \
 	wrong("%s:%d: not so: %s", __FILE_NAME__, __LINE__, #condition))
 
-/* ---- what was reached ---- */
+/* ---- what was reached: step.c ---- */
 
 struct figures {
 	unsigned long long inputs, steps, failures, objects;
@@ -122,5 +133,10 @@ unsigned int calls_missing(bool print);
 unsigned long step_number(void);
 const char *step_name(void);
 void steps_reset(void);
+
+/* ---- many calls: model.c ---- */
+
+/* run the input, from an empty provider to an empty provider */
+void model_run(void);
 
 #endif /* FUZZ_H */

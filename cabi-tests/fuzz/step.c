@@ -2,6 +2,7 @@
 /* one call: plans for it, and what the provider's log says about its result */
 #define _GNU_SOURCE
 #include <stdarg.h>
+#include <unistd.h>
 #include "fuzz.h"
 
 #define FUNCTIONS(X) \
@@ -96,6 +97,22 @@ static unsigned int function_of(const char *name)
 		if (strcmp(functions[n], name) == 0)
 			return n;
 	abort();
+}
+
+void wrong(const char *format, ...)
+{
+	va_list arguments;
+
+	printf("FAILED %s, step %lu: ", input_name(), step_number());
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	puts("");
+	for (unsigned int n = 0; n < provider_log_length(); n++)
+		printf("    %s\n", provider_log_line(n));
+	fflush(stdout);
+	input_leave();
+	_exit(1);
 }
 
 /* what a log function may do at its worst: change errno */
