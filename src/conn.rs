@@ -476,11 +476,11 @@ impl Conn {
         domain: Shared<Domain>,
         id: CmId,
         private_data: &[u8],
-        settings: Settings,
+        settings: &Settings,
     ) -> Result<Owned<Self>> {
-        let srq = settings.srq();
+        let srq = settings.srq;
         let srq_rcq = srq.and_then(|srq| srq.rcq());
-        let is_shared = settings.shared_channel();
+        let is_shared = settings.shared_channel;
         if is_shared && srq_rcq.is_some() {
             let why = c"no shared completion channel for a shared receive queue with its own CQ";
             log!(Error, c"rpma_conn_req_new", why);
@@ -496,10 +496,10 @@ impl Conn {
         };
         let shared = shared_channel.as_ref();
         // SAFETY: as above; the shared channel is declared to go after the CQs.
-        let cq = unsafe { Cq::create(verbs, settings.cq_size(), shared) }?;
+        let cq = unsafe { Cq::create(verbs, settings.cq_size, shared) }?;
         let rcq = match srq_rcq {
             Some(_) => None,
-            None => match settings.rcq_size() {
+            None => match settings.rcq_size {
                 0 => None,
                 // SAFETY: as above.
                 size => Some(unsafe { Cq::create(verbs, size, shared) }?),
@@ -512,8 +512,8 @@ impl Conn {
                 send_cq: cq.as_ptr(),
                 recv_cq: srq_rcq.or(rcq.as_ref()).unwrap_or(&cq).as_ptr(),
                 srq: srq.map_or(null_mut(), |srq| srq.as_ptr()),
-                sq_size: settings.sq_size(),
-                rq_size: settings.rq_size(),
+                sq_size: settings.sq_size,
+                rq_size: settings.rq_size,
             },
         )?;
         Owned::new(Self {

@@ -615,45 +615,39 @@ impl ConnCfg {
     ///
     /// # Safety
     ///
-    /// `cfg` is NULL or a live configuration whose shared receive queue is alive (promise 1).
-    pub(crate) unsafe fn settings<'a>(cfg: *const Self) -> Settings<'a> {
+    /// `cfg` is NULL or a live configuration (promise 1).
+    pub(crate) unsafe fn or_default<'a>(cfg: *const Self) -> &'a Self {
         static DEFAULT: ConnCfg = ConnCfg::new();
         // SAFETY: passed on to the caller.
-        Settings(unsafe { cfg.as_ref() }.unwrap_or(&DEFAULT))
+        unsafe { cfg.as_ref() }.unwrap_or(&DEFAULT)
+    }
+
+    /// The values of this moment.
+    ///
+    /// # Safety
+    ///
+    /// The shared receive queue, if there is one, is alive (promise 1).
+    pub(crate) unsafe fn settings(&self) -> Settings<'_> {
+        Settings {
+            timeout_ms: self.timeout.load(Ordering::Relaxed),
+            cq_size: self.cq_size.load(Ordering::Relaxed),
+            rcq_size: self.rcq_size.load(Ordering::Relaxed),
+            sq_size: self.sq_size.load(Ordering::Relaxed),
+            rq_size: self.rq_size.load(Ordering::Relaxed),
+            shared_channel: self.compl_channel.load(Ordering::Relaxed) != 0,
+            // SAFETY: passed on to the caller. Acquire: another thread may have made it.
+            srq: unsafe { self.srq.load(Ordering::Acquire).as_ref() },
+        }
     }
 }
 
-/// A configuration in use. Each value is read once for a request.
-#[derive(Clone, Copy)]
-pub(crate) struct Settings<'a>(&'a ConnCfg);
-
-impl<'a> Settings<'a> {
-    pub(crate) fn timeout_ms(self) -> c_int {
-        self.0.timeout.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn cq_size(self) -> u32 {
-        self.0.cq_size.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn rcq_size(self) -> u32 {
-        self.0.rcq_size.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn sq_size(self) -> u32 {
-        self.0.sq_size.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn rq_size(self) -> u32 {
-        self.0.rq_size.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn shared_channel(self) -> bool {
-        self.0.compl_channel.load(Ordering::Relaxed) != 0
-    }
-
-    pub(crate) fn srq(self) -> Option<&'a Srq> {
-        // SAFETY: alive by the promise given to `settings`.
-        unsafe { self.0.srq.load(Ordering::Acquire).as_ref() }
-    }
+/// The values of a configuration, read once for a request.
+pub(crate) struct Settings<'a> {
+    pub(crate) timeout_ms: c_int,
+    pub(crate) cq_size: u32,
+    pub(crate) rcq_size: u32,
+    pub(crate) sq_size: u32,
+    pub(crate) rq_size: u32,
+    pub(crate) shared_channel: bool,
+    pub(crate) srq: Option<&'a Srq>,
 }

@@ -71,10 +71,10 @@ pub unsafe extern "C" fn rpma_conn_req_new(
         // SAFETY: the caller's promises 1 and 2.
         let (peer, out) = unsafe { (ffi::borrow(peer)?, Out::new(req_ptr)?) };
         let (addr, port) = (ffi::required(addr)?, ffi::required(port)?);
-        // SAFETY: the caller's promise 1 for `cfg`.
-        let settings = unsafe { ConnCfg::settings(cfg) };
+        // SAFETY: the caller's promise 1 for `cfg` and its shared receive queue.
+        let settings = unsafe { ConnCfg::or_default(cfg).settings() };
         // SAFETY: not NULL, so C strings by the caller's promise.
-        out.give(unsafe { ConnReq::outgoing(peer.domain(), addr, port, settings) })
+        out.give(unsafe { ConnReq::outgoing(peer.domain(), addr, port, &settings) })
     })
 }
 
@@ -254,12 +254,12 @@ impl ConnReq {
         domain: &Shared<Domain>,
         addr: *const c_char,
         port: *const c_char,
-        settings: Settings,
+        settings: &Settings,
     ) -> Result<Owned<Self>> {
         // SAFETY: passed on to the caller.
         let info = unsafe { AddrInfo::lookup(addr, port, 0) }?;
         let id = CmId::create_blocking()?;
-        let timeout_ms = settings.timeout_ms();
+        let timeout_ms = settings.timeout_ms;
         id.resolve_addr(&info, timeout_ms)?;
         id.resolve_route(timeout_ms)?;
         let req = Self::of(Conn::new(domain.share(), id, &[], settings)?);
@@ -275,7 +275,7 @@ impl ConnReq {
         domain: Shared<Domain>,
         mut id: CmId,
         private_data: &[u8],
-        settings: Settings,
+        settings: &Settings,
     ) -> Result<Owned<Self>> {
         id.migrate(EventChannel::create()?)?;
         Ok(Self::of(Conn::new(domain, id, private_data, settings)?))

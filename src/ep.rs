@@ -4,7 +4,7 @@
 use libc::{c_char, c_int};
 use rdma_sys::{RAI_PASSIVE, rdma_cm_event_type};
 
-use crate::conn_cfg::{ConnCfg, Settings};
+use crate::conn_cfg::ConnCfg;
 use crate::conn_req::ConnReq;
 use crate::error::{Checked, Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared};
@@ -176,8 +176,9 @@ pub unsafe extern "C" fn rpma_ep_next_conn_req(
         // SAFETY: the caller's promises 1 and 2.
         let (ep, out) = unsafe { (ffi::borrow(ep)?, Out::new(req_ptr)?) };
         // SAFETY: the caller's promise 1 for `cfg`.
-        let settings = unsafe { ConnCfg::settings(cfg) };
-        out.give(ep.next_conn_req(settings))
+        let cfg = unsafe { ConnCfg::or_default(cfg) };
+        // SAFETY: the same promise for its shared receive queue.
+        out.give(unsafe { ep.next_conn_req(cfg) })
     })
 }
 
@@ -215,7 +216,10 @@ impl Ep {
         self.id.channel().ok_or(Error::Unknown)
     }
 
-    fn next_conn_req(&self, settings: Settings) -> Result<Owned<ConnReq>> {
+    /// # Safety
+    ///
+    /// The configuration's shared receive queue, if there is one, is alive (promise 1).
+    unsafe fn next_conn_req(&self, cfg: &ConnCfg) -> Result<Owned<ConnReq>> {
         // Dropped, and so acknowledged, after all that an early return undoes.
         let event = self.channel()?.next()?;
         if event.kind() != rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST {
@@ -224,7 +228,9 @@ impl Ep {
         }
         // SAFETY: a CONNECT_REQUEST, whose id is taken this once.
         let id = unsafe { event.incoming_id() }?;
-        let req = ConnReq::incoming(self.domain.share(), id, event.private_data(), settings)?;
+        // SAFETY: passed on to the caller.
+        let settings = unsafe { cfg.settings() };
+        let req = ConnReq::incoming(self.domain.share(), id, event.private_data(), &settings)?;
         event.ack()?;
         Ok(req)
     }

@@ -21,12 +21,11 @@ use crate::ffi::{self, Shared};
 use crate::log::{File, Text, Variable, log};
 use crate::mr::{
     MrRemote, RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
-    RPMA_MR_USAGE_READ_DST, access_flags,
 };
 use crate::operations::send_flags;
 use crate::peer::Domain;
 use crate::provider::qp::{NativeOps, NativeQp, Qp, Remote, Send};
-use crate::provider::verbs::{DeviceCaps, Mr, is_iwarp};
+use crate::provider::verbs::{Mr, read_dst_access};
 use crate::provider::{check_code, failed};
 
 const FILE: File = File::Flush;
@@ -232,8 +231,7 @@ impl FlushBuffer {
         let pd = domain.pd()?;
         let page = Page::map()?;
         // SAFETY: a live PD knows its device.
-        let iwarp = unsafe { is_iwarp((*pd).context) };
-        let access = access_flags(RPMA_MR_USAGE_READ_DST, iwarp, DeviceCaps::NONE);
+        let access = unsafe { read_dst_access((*pd).context) };
         // SAFETY: the PD is alive, and the page lives longer than the MR.
         let mr = unsafe { Mr::reg(pd, page.address.as_ptr(), Self::SIZE, access) };
         let mr = mr.map_err(|errno| failed!(c"ibv_reg_mr", errno))?;

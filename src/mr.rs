@@ -13,7 +13,7 @@ use crate::log::{File, Part, log};
 use crate::peer::{Domain, Peer};
 use crate::provider::failed;
 use crate::provider::qp::Remote;
-use crate::provider::verbs::{DeviceCaps, Mr, is_iwarp};
+use crate::provider::verbs::{DeviceCaps, Mr, read_dst_access};
 
 const FILE: File = File::Mr;
 
@@ -464,17 +464,15 @@ pub unsafe extern "C" fn rpma_mr_advise(
 }
 
 /// `ibv_access_flags` for `usage`. Reading and both types of flush may be done by a read; the
-/// native flush has bits of its own, which only devices that have it know.
-pub(crate) fn access_flags(usage: c_int, iwarp: bool, caps: DeviceCaps) -> u32 {
+/// native flush has bits of its own, which only devices that have it know. `read_dst` is what
+/// the device wants of a destination of reads.
+fn access_flags(usage: c_int, read_dst: u32, caps: DeviceCaps) -> u32 {
     const LOCAL_WRITE: u32 = ACCESS_LOCAL_WRITE;
     const REMOTE_WRITE: u32 = ibv_access_flags::IBV_ACCESS_REMOTE_WRITE.0;
     const REMOTE_READ: u32 = ibv_access_flags::IBV_ACCESS_REMOTE_READ.0;
     let grant = |used: c_int, access: u32| if usage & used != 0 { access } else { 0 };
     grant(RPMA_MR_USAGE_READ_SRC | USAGE_FLUSH, REMOTE_READ)
-        | grant(
-            RPMA_MR_USAGE_READ_DST,
-            if iwarp { LOCAL_WRITE | REMOTE_WRITE } else { LOCAL_WRITE },
-        )
+        | grant(RPMA_MR_USAGE_READ_DST, read_dst)
         | grant(RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_RECV, LOCAL_WRITE)
         | grant(RPMA_MR_USAGE_WRITE_DST, LOCAL_WRITE | REMOTE_WRITE)
         | grant(RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY, ACCESS_FLUSH_GLOBAL) & caps.flush_access
@@ -514,32 +512,22 @@ impl MrLocal {
         }
         let pd = domain.pd()?;
         // SAFETY: a live PD knows its device.
-        let iwarp = unsafe { is_iwarp((*pd).context) };
-        let mut access = access_flags(usage, iwarp, domain.caps());
-        // Memory that cannot be written can still be a source.
-        let only_read = usage & RPMA_MR_USAGE_WRITE_SRC != 0 && usage & USAGE_WRITTEN_LOCALLY == 0;
+        let read_dst = unsafe { read_dst_access((*pd).context) };
+        let mut access = access_flags(usage, read_dst, domain.caps());
         // A success leaves no trace of the tries before it.
         let errno_before = errno::get();
-        // Remedies are tried in this order, each once.
-        let mut tried = 0;
+        let remedies = remedies(usage, domain.caps());
+        let mut untried = remedies.iter();
         let mr = loop {
             // SAFETY: the PD is alive; the memory is the caller's promise.
-            let errno = match unsafe { Mr::reg(pd, ptr.as_ptr(), size, access) } {
+            match unsafe { Mr::reg(pd, ptr.as_ptr(), size, access) } {
                 Ok(mr) => break mr,
-                Err(errno) => errno,
-            };
-            let (remedy, number) = match errno {
-                libc::EOPNOTSUPP if domain.caps().odp => (access | ACCESS_ON_DEMAND, 1),
-                // A device with native flush takes persistent memory only for a persistent one.
-                // Flushes by reading still work.
-                libc::EINVAL => (access & !ACCESS_FLUSH_PERSISTENT, 2),
-                libc::EFAULT if only_read => (access & !ACCESS_LOCAL_WRITE, 3),
-                _ => (access, 0),
-            };
-            if remedy == access || number <= tried {
-                return Err(reg_failed(errno, domain.caps()));
+                Err(errno) => {
+                    access = untried
+                        .find_map(|remedy| remedy.apply(errno, access))
+                        .ok_or_else(|| reg_failed(errno, domain.caps()))?;
+                }
             }
-            (access, tried) = (remedy, number);
         };
         errno::set(errno_before);
         let (addr, lkey) = (mr.addr() as u64, mr.lkey());
@@ -587,6 +575,36 @@ impl MrLocal {
             }
         }
     }
+}
+
+/// Other access to ask for where memory was refused.
+struct Remedy {
+    /// What the device said when it refused.
+    errno: c_int,
+    add: u32,
+    remove: u32,
+}
+
+impl Remedy {
+    /// The access to try next; none where this remedy is for another failure or changes nothing.
+    fn apply(&self, errno: c_int, access: u32) -> Option<u32> {
+        let changed = (access | self.add) & !self.remove;
+        (errno == self.errno && changed != access).then_some(changed)
+    }
+}
+
+/// The remedies in the order in which they are tried, each once.
+fn remedies(usage: c_int, caps: DeviceCaps) -> [Remedy; 3] {
+    // Memory that cannot be written can still be a source.
+    let only_read = usage & RPMA_MR_USAGE_WRITE_SRC != 0 && usage & USAGE_WRITTEN_LOCALLY == 0;
+    let only_if = |wanted: bool, access: u32| if wanted { access } else { 0 };
+    [
+        Remedy { errno: libc::EOPNOTSUPP, add: only_if(caps.odp, ACCESS_ON_DEMAND), remove: 0 },
+        // A device with native flush takes persistent memory only for a persistent one. Flushes by
+        // reading still work.
+        Remedy { errno: libc::EINVAL, add: 0, remove: ACCESS_FLUSH_PERSISTENT },
+        Remedy { errno: libc::EFAULT, add: 0, remove: only_if(only_read, ACCESS_LOCAL_WRITE) },
+    ]
 }
 
 /// Tells why memory could not be registered.
@@ -760,7 +778,7 @@ mod tests {
         const LOCAL_WRITE: u32 = 1;
         const REMOTE_WRITE: u32 = 2;
         const REMOTE_READ: u32 = 4;
-        let plain = |usage| access_flags(usage, false, DeviceCaps::NONE);
+        let plain = |usage| access_flags(usage, LOCAL_WRITE, DeviceCaps::NONE);
         for (usage, access) in [
             (RPMA_MR_USAGE_READ_SRC, REMOTE_READ),
             (RPMA_MR_USAGE_READ_DST, LOCAL_WRITE),
@@ -776,11 +794,11 @@ mod tests {
         for usage in 0..=USAGE_ALL {
             let bits = (0..8).map(|bit| usage & 1 << bit);
             assert_eq!(plain(usage), bits.map(plain).fold(0, |all, one| all | one));
-            let iwarp = access_flags(usage, true, DeviceCaps::NONE);
+            let iwarp = access_flags(usage, LOCAL_WRITE | REMOTE_WRITE, DeviceCaps::NONE);
             let extra = if usage & RPMA_MR_USAGE_READ_DST != 0 { REMOTE_WRITE } else { 0 };
             assert_eq!(iwarp, plain(usage) | extra);
             let flush = (usage & USAGE_FLUSH) as u32;
-            assert_eq!(access_flags(usage, false, NATIVE), plain(usage) | flush << 4);
+            assert_eq!(access_flags(usage, LOCAL_WRITE, NATIVE), plain(usage) | flush << 4);
         }
     }
 }

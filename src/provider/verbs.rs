@@ -40,6 +40,7 @@ pub(crate) struct DeviceCaps {
 }
 
 impl DeviceCaps {
+    #[cfg(test)]
     pub(crate) const NONE: Self = Self { odp: false, native: NativeOps::NONE, flush_access: 0 };
 
     const FLUSH: u32 = ibv_access_flags::IBV_ACCESS_FLUSH_GLOBAL.0
@@ -190,14 +191,20 @@ impl Drop for Mr {
     }
 }
 
-/// Whether the device speaks iWARP, whose reads need write access to their destination.
+/// The `ibv_access_flags` that the destination of reads needs: on iWARP, where the answer to a
+/// read comes as a write, remote write access too.
 ///
 /// # Safety
 ///
 /// `context` is an open device (promise 1).
-pub(crate) unsafe fn is_iwarp(context: *const ibv_context) -> bool {
+pub(crate) unsafe fn read_dst_access(context: *const ibv_context) -> u32 {
+    const LOCAL_WRITE: u32 = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
+    const REMOTE_WRITE: u32 = ibv_access_flags::IBV_ACCESS_REMOTE_WRITE.0;
     // SAFETY: an open device knows what device it is.
-    unsafe { (*(*context).device).transport_type == ibv_transport_type::IBV_TRANSPORT_IWARP }
+    match unsafe { (*(*context).device).transport_type } {
+        ibv_transport_type::IBV_TRANSPORT_IWARP => LOCAL_WRITE | REMOTE_WRITE,
+        _ => LOCAL_WRITE,
+    }
 }
 
 /// A completion channel.
