@@ -111,6 +111,11 @@ check: ## run all tests; installs the packages they need
 	$(CARGO) test --workspace --locked
 	$(CTEST) --test-dir $(TEST_BUILD) --parallel 2 --output-on-failure
 
+miri: ## run the tests of threads under Miri (needs a nightly toolchain with Miri)
+	@$(CARGO) +nightly miri --version >/dev/null 2>&1 || { \
+		echo 'Miri is missing: rustup toolchain install nightly --component miri,rust-src' >&2; exit 1; }
+	MIRIFLAGS="$${MIRIFLAGS--Zmiri-tree-borrows}" $(CARGO) +nightly miri test --lib --locked scenarios::
+
 test-programs: all ## build what ctest runs
 	reference=$$(tools/fetch-reference) && \
 	$(CMAKE) -S cabi-tests -B $(TEST_BUILD) -DRPMA_REFERENCE="$$reference"
@@ -183,4 +188,4 @@ clean: ## remove everything that was built
 FORCE:
 
 .PHONY: FORCE all bench check check-header clean deb demo dist header help install install-man lint \
-	man rpm soak test-programs
+	man miri rpm soak test-programs

@@ -270,7 +270,9 @@ impl Page {
 
     fn map() -> Result<Self> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        // Miri knows no shared mappings, and no forks either.
+        let sharing = if cfg!(miri) { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
+        let kind = sharing | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping at an address of the kernel's choice.
         let address = unsafe { libc::mmap(null_mut(), Self::SIZE, access, kind, -1, 0) };
         match NonNull::new(address) {

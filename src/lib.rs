@@ -38,6 +38,8 @@
 //! Each function says which calls may run at the same time in other threads.
 
 #![cfg_attr(not(test), no_std)]
+// For a log function of the tests.
+#![cfg_attr(miri, feature(c_variadic))]
 // The map above is for those who work on the library.
 #![allow(rustdoc::private_intra_doc_links)]
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::expect_used, clippy::unwrap_used))]
@@ -78,6 +80,9 @@ pub mod error;
 mod ffi;
 mod private_data;
 mod provider;
+
+#[cfg(test)]
+mod scenarios;
 
 /// Reads the environment, once, when the library is loaded: at the start of the program, or by
 /// dlopen(3) beside its threads, which leave the environment alone meanwhile (promise 6).
