@@ -8,7 +8,8 @@ LIBDIR ?= $(PREFIX)/lib$(if $(filter /usr,$(PREFIX)),$(addprefix /,$(shell $(CC)
 INCLUDEDIR ?= $(PREFIX)/include
 PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 CMAKEDIR ?= $(LIBDIR)/cmake/librpma
-MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
 DESTDIR ?=
 
 CARGO ?= cargo
@@ -144,12 +145,13 @@ $(BUILD)/man/man7/librpma.7: include/librpma.h Cargo.toml $(MAN_SOURCES)
 
 install: all ## install library, header, librpma.pc and CMake package (DESTDIR, PREFIX, LIBDIR)
 	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(PKGCONFIGDIR)" \
-		"$(DESTDIR)$(CMAKEDIR)"
+		"$(DESTDIR)$(CMAKEDIR)" "$(DESTDIR)$(DATADIR)/librpma"
 	$(INSTALL) -m 644 $(BUILD)/$(SONAME) $(BUILD)/librpma.a "$(DESTDIR)$(LIBDIR)"
 	ln -sf $(SONAME) "$(DESTDIR)$(LIBDIR)/librpma.so"
 	$(INSTALL) -m 644 include/librpma.h "$(DESTDIR)$(INCLUDEDIR)"
 	$(INSTALL) -m 644 $(BUILD)/librpma.pc "$(DESTDIR)$(PKGCONFIGDIR)"
 	$(INSTALL) -m 644 $(filter %.cmake,$(CONFIG)) "$(DESTDIR)$(CMAKEDIR)"
+	$(INSTALL) -m 644 valgrind/librpma.supp "$(DESTDIR)$(DATADIR)/librpma"
 
 install-man: man ## install the manual pages (MANDIR)
 	$(INSTALL) -d "$(DESTDIR)$(MANDIR)/man3" "$(DESTDIR)$(MANDIR)/man7"

@@ -17,7 +17,7 @@ FOREIGN = {
     "rdma_cm(7)",  # librdmacm-dev
     "epoll(7)", "fork(2)", "mmap(2)", "ntohl(3)", "openlog(3)", "poll(2)", "printf(3)",
     "syslog(3)",  # manpages-dev
-    "pkg-config(1)",
+    "pkg-config(1)", "valgrind(1)",
 }
 
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "RETURN VALUE", "ERRORS", "NOTES", "EXAMPLES",
