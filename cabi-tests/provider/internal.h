@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* what the parts of the provider share */
+/*
+ * What the parts of the provider share. Each of these files uses only those
+ * before it: plans.c, memory.c, calls.c, verbs.c, rdmacm.c, provider.c.
+ */
 #ifndef PROVIDER_INTERNAL_H
 #define PROVIDER_INTERNAL_H 1
 
@@ -8,8 +11,41 @@
 #include <stdio.h>
 #include "provider.h"
 
-/* how long a wait may last before it counts as one that never ends */
-#define PATIENCE_MS 3000
+/* ---- plans.c ---- */
+
+void lock(void);
+void unlock(void);
+
+bool can_fail(enum provider_call call);
+
+struct plan {
+	bool pending;
+	enum provider_call call;
+	unsigned int countdown;
+	bool fails;
+	long value;
+	int error;
+	void (*after)(void);
+};
+
+/* the plan that comes true with this call, or NULL */
+const struct plan *plan_due(enum provider_call call);
+/* a plan came true: it failed this call, or (NULL) an allocation */
+void note_failure(const char *call, int error);
+/* forget them; how many those were that have not come true */
+unsigned int plans_drop(void);
+void plans_reset(void);
+
+/* ---- memory.c ---- */
+
+/* where an address lies, in words */
+const char *place(const void *address);
+/* forget the plan for an allocation; whether there was one */
+bool memory_plan_drop(void);
+void memory_begin(void);
+void memory_reset(void);
+
+/* ---- calls.c ---- */
 
 enum kind {
 	PD, MR, CHANNEL, CQ, SRQ, QP, ID, EVENT_CHANNEL, EVENT, ADDRINFO, KINDS
@@ -54,9 +90,6 @@ struct call {
 	void (*after)(void);
 };
 
-void lock(void);
-void unlock(void);
-
 /* log the call, count it, and find out whether a plan says that it fails */
 struct call enter(enum provider_call call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -83,27 +116,24 @@ const char *name_of(const void *address);
 int destroy(struct object *object, bool callers_order);
 void excuse(struct object *object);
 
-/* where an address lies, in words */
-const char *place(const void *address);
-bool private_memory(const void *address, size_t *offset);
-void memory_reset(void);
-unsigned int memory_blocks(void);
-void memory_fail(unsigned int nth);
-bool memory_plan_pending(void);
-void memory_clear_plan(void);
-unsigned int memory_allocations(void);
-/* a plan came true: it failed this call, or (NULL) an allocation */
-void note_failure(const char *call, int error);
-
-void cm_reset(void);
-/* a QP has room for the extended operations; give it those that it was granted */
-size_t qp_size(void);
-void qp_extend(struct ibv_qp *qp, uint64_t ops);
-
 /* wait for a count on the eventfd; 0, or -1 with errno */
 int wait_fd(int fd, const char *call);
 void raise_fd(int fd);
 /* take back one raise_fd() */
 void lower_fd(int fd);
+
+void calls_begin(void);
+void calls_reset(void);
+
+/* ---- verbs.c ---- */
+
+/* a QP has room for the extended operations; give it those that it was granted */
+size_t qp_size(void);
+void qp_extend(struct ibv_qp *qp, uint64_t ops);
+void device_reset(void);
+
+/* ---- rdmacm.c ---- */
+
+void cm_reset(void);
 
 #endif /* PROVIDER_INTERNAL_H */

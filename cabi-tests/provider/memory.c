@@ -300,7 +300,7 @@ size_t provider_mapping_size(void)
 	return mapping_size;
 }
 
-bool private_memory(const void *address, size_t *offset)
+static bool private_memory(const void *address, size_t *offset)
 {
 	bool found = false;
 
@@ -337,6 +337,14 @@ const char *place(const void *address)
 	return text;
 }
 
+void memory_begin(void)
+{
+	if (mmap(provider_memory, PROVIDER_MEMORY_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			-1, 0) != provider_memory)
+		abort();
+}
+
 void memory_reset(void)
 {
 	pthread_mutex_lock(&mutex);
@@ -348,27 +356,25 @@ void memory_reset(void)
 	pthread_mutex_unlock(&mutex);
 }
 
-unsigned int memory_blocks(void)
+unsigned int provider_blocks(void)
 {
 	return block_count;
 }
 
-void memory_fail(unsigned int nth)
+void provider_fail_allocation(unsigned int nth)
 {
 	countdown = nth;
 }
 
-bool memory_plan_pending(void)
-{
-	return countdown != 0;
-}
-
-void memory_clear_plan(void)
-{
-	countdown = 0;
-}
-
-unsigned int memory_allocations(void)
+unsigned int provider_allocations_made(void)
 {
 	return allocations;
+}
+
+bool memory_plan_drop(void)
+{
+	bool pending = countdown != 0;
+
+	countdown = 0;
+	return pending;
 }

@@ -736,3 +736,20 @@ struct ibv_context *provider_context(void)
 	verbs.context.ops.post_srq_recv = post_srq_recv;
 	return &verbs.context;
 }
+
+void device_reset(void)
+{
+	provider_device = (struct provider_device){
+		.transport = IBV_TRANSPORT_IB,
+		.query_device_ex = 1,
+		.advise_mr = 1,
+		.max_cqe = 65536,
+		.max_qp_wr = 65536,
+		.max_srq_wr = 65536,
+		.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+			IBV_ACCESS_ON_DEMAND,
+		.bind_finds_device = 1,
+	};
+	provider_context();
+}
