@@ -104,6 +104,33 @@ fn numbers_are_asked_for_while_the_connection_comes_and_goes() {
     ok!(rpma_ep_shutdown(ep.handle()));
 }
 
+#[test]
+fn a_descriptor_is_asked_for_while_events_are_acknowledged() {
+    let host = Host::new();
+    let (client, server) = host.connect(null());
+    let region = Region::new(&host);
+    let cq = cq(client);
+    let (started, done) = (Barrier::new(2), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut fd = 0;
+            started.wait();
+            while !done.load(Ordering::Relaxed) {
+                ok!(rpma_cq_get_fd(*cq, &mut fd));
+                thread::yield_now();
+            }
+        });
+        started.wait();
+        for _ in 0..MANY {
+            flush(client, &region);
+            ok!(rpma_cq_wait(*cq));
+            assert!(poll(cq).is_some());
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    disconnect(client, server);
+}
+
 /// The provider refuses to destroy a CQ with events that were taken and not acknowledged.
 #[test]
 fn all_events_are_acknowledged_when_a_connection_is_deleted() {

@@ -187,6 +187,8 @@ unsafe extern "C" fn ibv_reg_mr(
     length: usize,
     access: c_int,
 ) -> *mut ibv_mr {
+    // It takes long, so that others come in between.
+    std::thread::yield_now();
     // SAFETY: the library gives a live PD. Nobody knows the MR yet when its keys are written.
     unsafe {
         let context = (*pd).context;
