@@ -120,7 +120,7 @@ miri: ## run the tests of threads under Miri (needs a nightly toolchain with Mir
 test-programs: all ## build what ctest runs
 	reference=$$(tools/fetch-reference) && \
 	$(CMAKE) -S cabi-tests -B $(TEST_BUILD) -DRPMA_REFERENCE="$$reference"
-	$(CMAKE) --build $(TEST_BUILD) --parallel -- --no-print-directory
+	$(CMAKE) --build $(TEST_BUILD) --parallel $$(nproc) -- --no-print-directory
 
 soak: all test-programs ## the long forms of the tests of hard use, up to half an hour
 	$(CTEST) --test-dir $(TEST_BUILD) -C soak -L soak-long --output-on-failure
