@@ -103,3 +103,17 @@ fn fail(errno: c_int) -> c_int {
 extern "C" fn secure_getenv(_name: *const libc::c_char) -> *mut libc::c_char {
     core::ptr::null_mut()
 }
+
+/// A test would call the C library's own function with objects that it did not make.
+#[test]
+fn no_function_of_the_c_libraries_is_missing() {
+    const BINDINGS: &str = include_str!("../../../rdma-sys/src/bindings.rs");
+    const HERE: &str = concat!(include_str!("verbs.rs"), include_str!("cm.rs"));
+    let missing: Vec<&str> = BINDINGS
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("pub fn ")?.split('(').next())
+        .filter(|name| !HERE.contains(&format!("extern \"C\" fn {name}(")))
+        .collect();
+    // It stands in for `query_device_ex` of older drivers.
+    assert_eq!(missing, ["ibv_query_device"]);
+}
