@@ -17,8 +17,8 @@
 
 #include <librpma.h>
 
-#define TIMEOUT_MS		10000	/* for what a program that answers does by then */
-#define CLIENT_TIMEOUT_MS	60000	/* for a client that somebody is about to start */
+#define TIMEOUT_MS		10000	/* for an answer of the other program */
+#define CLIENT_TIMEOUT_MS	60000	/* for a client that a person starts */
 
 /* Say which call failed and why. */
 static inline int failed(const char *call, int ret)
@@ -70,7 +70,7 @@ static inline int wait_readable(int fd, const char *what, int timeout_ms)
 	return ret == 1 ? 0 : -1;
 }
 
-/* Wait for the next event of a connection, which has to be this one. */
+/* Wait for the next event of a connection. It must be the wanted one. */
 static inline int wait_event(struct rpma_conn *conn, enum rpma_conn_event wanted)
 {
 	enum rpma_conn_event event;
@@ -106,7 +106,7 @@ static inline int check_completion(const struct ibv_wc *wc, const void *operatio
 	return 0;
 }
 
-/* Wait until there may be a completion; an event of the connection can only be its end. */
+/* Wait until there may be a completion. An event of the connection means that it has ended. */
 static inline int wait_cq_or_end(struct rpma_conn *conn, struct rpma_cq *cq, const char *operation)
 {
 	struct pollfd fds[2] = {{.events = POLLIN}, {.events = POLLIN}};
@@ -128,12 +128,12 @@ static inline int wait_cq_or_end(struct rpma_conn *conn, struct rpma_cq *cq, con
 }
 
 /*
- * Wait for the next completion, which has to be that of this operation. These programs
- * give each operation its name as op_context, and it is the name that is compared.
+ * Wait for the next completion. It must be that of this operation. These programs give
+ * each operation its name as op_context, and compare the names.
  *
- * rpma_cq_wait() is edge-triggered: it tells of completions that arrive after it was
- * called last. So take completions until there are none, and only then wait; to wait
- * first is to miss one that is there already.
+ * rpma_cq_wait() is edge-triggered: it tells only of completions that arrive after its
+ * last call. So take completions until there are none, and only then wait. If you wait
+ * while a completion is still in the CQ, the wait may never end.
  */
 static inline int wait_completion(struct rpma_conn *conn, const char *operation)
 {
@@ -176,7 +176,7 @@ static inline int wait_request(struct rpma_peer *peer, const char *address, cons
 	return ret == 0 ? 0 : failed("rpma_ep_next_conn_req", ret);
 }
 
-/* Who wants to end disconnects first and waits; the other side does the opposite. */
+/* The side that ends the connection disconnects and waits; the other side does the opposite. */
 static inline int disconnect(struct rpma_conn *conn)
 {
 	int ret = rpma_conn_disconnect(conn);

@@ -7,7 +7,7 @@
 
 static const char recv_operation[] = "rpma_recv";
 
-/* The first two are one region of memory: a message to send, a place to receive one. */
+/* The first two members are registered as one region: one message to send, one to receive. */
 struct messenger {
 	char sent[MESSAGE_SIZE];
 	char received[MESSAGE_SIZE];
@@ -26,7 +26,7 @@ static int register_messages(struct messenger *messenger)
 	return ret == 0 ? 0 : failed("rpma_mr_reg", ret);
 }
 
-/* There is a place to receive into before the connection stands: no message comes too early. */
+/* Post the receive before the connection is established, so that no message comes too early. */
 static int connect_ready_to_receive(struct messenger *messenger)
 {
 	int ret = rpma_conn_req_recv(messenger->req, messenger->mr, MESSAGE_SIZE, MESSAGE_SIZE,
@@ -41,8 +41,8 @@ static int connect_ready_to_receive(struct messenger *messenger)
 }
 
 /*
- * No completion is needed when it goes well: what the other side does next, answer or
- * disconnect, shows that the message arrived.
+ * A send that succeeds needs no completion: the other side answers or disconnects next,
+ * which shows that the message arrived.
  */
 static int send_message(struct messenger *messenger)
 {
@@ -94,7 +94,7 @@ static int greet(struct messenger *messenger, const char *address, const char *p
 	return disconnect(messenger->conn);
 }
 
-/* The connection and the request before the memory they use, the peer last. */
+/* Delete the connection and the request before the memory that they use, and the peer last. */
 static void release(struct messenger *messenger)
 {
 	rpma_conn_delete(&messenger->conn);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One-sided reading: a client takes a text out of the server's memory, which only waits. */
+/* One-sided reading: a client reads a text from the memory of the server, which only waits. */
 #define _GNU_SOURCE
 #include "common.h"
 
@@ -31,7 +31,7 @@ static int establish(struct side *side, const struct rpma_conn_private_data *pda
 	return wait_event(side->conn, RPMA_CONN_ESTABLISHED);
 }
 
-/* The client gets the descriptor of the memory as private data of the connection. */
+/* Send the client the memory's descriptor as private data of the connection. */
 static int offer_text(struct side *side)
 {
 	uint8_t descriptor[UINT8_MAX];
@@ -114,7 +114,7 @@ static int fetch(struct side *side, const char *address, const char *port)
 	return disconnect(side->conn);
 }
 
-/* The connection and the request before the memory they use, the peer last. */
+/* Delete the connection and the request before the memory that they use, and the peer last. */
 static void release(struct side *side)
 {
 	rpma_mr_remote_delete(&side->remote);

@@ -2,8 +2,8 @@
 /*
  * Appends records to the log of a remote-log-server, or reads the log back and checks it.
  *
- * The records are made up from their sequence number, so that whoever verifies them
- * knows what has to be in them.
+ * The client computes each record from its sequence number, so that it can check the
+ * record when it reads it back.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -18,8 +18,8 @@ struct options {
 	const char *command;
 	const char *address;
 	const char *port;
-	uint32_t records;	/* to append, or the least to be found */
-	uint32_t report;	/* say so after each so many appended records */
+	uint32_t records;	/* to append, or to find at least */
+	uint32_t report;	/* print a line after each so many appended records */
 };
 
 struct client {
@@ -30,7 +30,7 @@ struct client {
 	uint64_t capacity;
 };
 
-/* The buffer that an append works in: what is read from the log and written to it. */
+/* The buffer of an append: what it reads from the log, and what it writes to the log. */
 struct workspace {
 	struct log_header header;
 	struct log_record record;
@@ -52,7 +52,7 @@ static int connect_to(struct client *client, const struct options *options, enum
 	return wait_event(client->conn, RPMA_CONN_ESTABLISHED);
 }
 
-/* Tell the connection what the server said about its memory; is it written directly? */
+/* Tell the connection what the server declared. Does it have direct write to PMem? */
 static int apply_peer_cfg(struct rpma_conn *conn, const void *descriptor, size_t size,
 		bool *direct)
 {
@@ -68,7 +68,7 @@ static int apply_peer_cfg(struct rpma_conn *conn, const void *descriptor, size_t
 	return ret == 0 ? 0 : failed("rpma_conn_apply_remote_peer_cfg", ret);
 }
 
-/* Flush to persistence when the server offers it, to visibility otherwise. */
+/* Flush to persistence if the server offers it, else to visibility. */
 static int choose_flush(struct client *client, bool direct)
 {
 	int types;
@@ -120,7 +120,7 @@ static int open_log(struct client *client, const struct options *options, enum l
 	return read_welcome(client);
 }
 
-/* Every delete function takes the NULL of what was never made. */
+/* Every delete function accepts the NULL handle of an object that was never created. */
 static int release(struct client *client)
 {
 	int ret = rpma_mr_remote_delete(&client->log);
@@ -134,7 +134,7 @@ static int release(struct client *client)
 	return peer_ret == 0 ? 0 : failed("rpma_peer_delete", peer_ret);
 }
 
-/* Memory that RDMA reads into and writes from. */
+/* Memory into which RDMA reads, and from which it writes. */
 static int reg(struct client *client, void *buffer, size_t size, struct rpma_mr_local **mr)
 {
 	int usage = RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC;
@@ -189,7 +189,7 @@ static int flush_range(struct client *client, size_t offset, size_t len)
 	return ret == 0 ? wait_completion(client->conn, operation) : failed(operation, ret);
 }
 
-/* A write needs no completion of its own when it succeeds: the flush after it has one. */
+/* A write that succeeds needs no completion: the flush after it has one. */
 static int store_record(struct client *client, struct rpma_mr_local *mr, uint64_t tail, size_t len)
 {
 	static const char operation[] = "rpma_write";
@@ -450,7 +450,7 @@ int main(int argc, char *argv[])
 {
 	struct options options;
 
-	/* Whoever reads the output through a pipe wants each line when it is true. */
+	/* A program that reads the output through a pipe needs each line at once. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (parse(argc, argv, &options) != 0)
 		return usage(argv[0]);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keeps a log in persistent memory, or in plain memory, and lets clients append to it
- * and read it over RDMA. See remote-log.h for how the log is laid out.
+ * and read it over RDMA. remote-log.h describes the layout of the log.
  *
  * The server only connects and disconnects clients. Any number of them may read at the
- * same time, one at a time may append: who moves the tail must be alone.
+ * same time. Only one at a time may append, because it moves the tail.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -29,7 +29,7 @@ struct options {
 	const char *port;
 	const char *pmem;	/* a device DAX, or NULL for plain memory */
 	uint64_t size;		/* of the plain memory */
-	uint32_t clients;	/* to serve before it ends, 0: no end */
+	uint32_t clients;	/* to serve before the server ends, 0: it never ends */
 	uint32_t timeout;	/* seconds */
 	bool direct;
 	bool format;
@@ -69,7 +69,7 @@ static uint64_t current_tail(const struct server *server)
 
 /* ---- the memory ---- */
 
-/* The size of a device DAX is in sysfs only. */
+/* Only sysfs has the size of a device DAX. */
 static int device_size(dev_t device, size_t *size)
 {
 	char path[64];
@@ -137,7 +137,7 @@ static int map_memory(struct server *server)
 	return 0;
 }
 
-/* What libpmem's pmem_persist() does. Plain memory has no need of it. */
+/* This does what pmem_persist() of libpmem does. Plain memory does not need it. */
 static void persist(const void *from, size_t len)
 {
 #if defined(__x86_64__)
@@ -164,7 +164,7 @@ static uint64_t room(const struct server *server)
 	return bytes / LOG_ALIGNMENT * LOG_ALIGNMENT;
 }
 
-/* The magic comes last: with it, there is a log. */
+/* Write the magic last: it says that there is a log. */
 static void format_log(struct server *server)
 {
 	struct log_header *log = server->log;
@@ -215,7 +215,7 @@ static bool is_blank(const struct log_header *log)
 	return memcmp(log, &blank, sizeof(blank)) == 0;
 }
 
-/* Never write over what might be somebody's data. */
+/* Never overwrite what may be somebody's data. */
 static int open_log(struct server *server)
 {
 	if (server->size <= sizeof(struct log_header)) {
@@ -252,7 +252,7 @@ static int configure_peer(struct server *server)
 	return ret == 0 ? 0 : failed("rpma_peer_cfg_set_direct_write_to_pmem", ret);
 }
 
-/* The two descriptors, one behind the other. */
+/* The two descriptors, one after the other. */
 static int describe(const struct server *server, struct log_welcome *welcome)
 {
 	size_t region_size, peer_cfg_size;
@@ -278,8 +278,8 @@ static int describe(const struct server *server, struct log_welcome *welcome)
 /* ---- clients come and go ---- */
 
 /*
- * All descriptors are watched by one epoll and never block. An event may be gone when
- * it is taken: RPMA_E_NO_EVENT, or EAGAIN in librpma up to 1.3.0.
+ * One epoll watches all file descriptors, and they never block. An event may be gone when
+ * the server takes it: then it gets RPMA_E_NO_EVENT, or EAGAIN in librpma up to 1.3.0.
  */
 static bool no_event(int ret)
 {
@@ -332,7 +332,7 @@ static struct client *free_place(struct server *server)
 	return NULL;
 }
 
-/* Why is this client turned away? NULL: it is not. */
+/* The reason to reject this client, or NULL. */
 static const char *refusal(const struct server *server, const struct rpma_conn_req *req,
 		enum log_role *role)
 {
@@ -373,7 +373,7 @@ static int accept_client(struct server *server, struct rpma_conn_req *req, struc
 	return watch(server, fd, client);
 }
 
-/* One client's trouble, one that went away for instance, is not the server's. */
+/* If one client fails, for example because it is gone, the server goes on. */
 static int next_request(struct server *server)
 {
 	struct client *client = free_place(server);
@@ -435,7 +435,7 @@ static int next_event(struct server *server, struct client *client)
 	return 0;
 }
 
-/* Appending clients are not heard of; the tail that moves shows that they live. */
+/* A client that appends sends no message: the tail that moves shows that it is alive. */
 static int nothing_happened(struct server *server)
 {
 	uint64_t tail = current_tail(server);
@@ -512,7 +512,7 @@ static int release_rpma(struct server *server)
 	return peer_ret == 0 ? 0 : failed("rpma_peer_delete", peer_ret);
 }
 
-/* Connections before the endpoint, the endpoint before the memory, the peer last. */
+/* Delete connections before the endpoint, the endpoint before the memory, and the peer last. */
 static int release(struct server *server)
 {
 	int result = 0;
@@ -625,7 +625,7 @@ int main(int argc, char *argv[])
 {
 	struct options options;
 
-	/* Whoever waits for "listening" through a pipe gets the line at once. */
+	/* A program that waits for "listening" through a pipe needs the line at once. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (parse(argc, argv, &options) != 0)
 		return usage(argv[0]);

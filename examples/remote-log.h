@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A log in a server's memory that clients append to over RDMA, without a line of the
- * server's code running. What both sides have to agree on is here: the layout of the
- * log and what they tell each other when they connect.
+ * A log in a server's memory. Clients append to it over RDMA, and the server's program
+ * takes no part in that. This file has what both sides must agree on: the layout of the
+ * log, and what they tell each other when they connect.
  *
  *	| header, 64 bytes | record 1 | record 2 | ... | free |
  *
- * The tail, one word of the header, says how much of the log counts. A client writes
- * a record behind it, makes the record persistent, and only then moves the tail, by an
- * atomic write. Whenever the power goes, the tail covers whole records only.
+ * The tail is one word of the header, and says how much of the log is valid. A client
+ * writes a record behind the tail, makes the record persistent, and only then moves the
+ * tail, with an atomic write. So after a power cut, the tail covers only whole records.
  */
 #ifndef REMOTE_LOG_H
 #define REMOTE_LOG_H
@@ -50,7 +50,7 @@ struct log_hello {
 	uint32_t role;
 };
 
-/* ... and what the server answers. 196 bytes are what RoCE and InfiniBand carry. */
+/* ... and what the server answers. RoCE and InfiniBand carry 196 bytes. */
 struct log_welcome {
 	uint64_t magic;
 	uint64_t capacity;
@@ -62,8 +62,8 @@ struct log_welcome {
 _Static_assert(sizeof(struct log_welcome) == 196, "the welcome fits the private data");
 
 /*
- * The tail holds both how many bytes of records count and how many records they are,
- * so that one atomic write moves both. It limits a log to 4 GiB.
+ * The tail holds the number of valid bytes of records, and the number of records, so that
+ * one atomic write moves both. This limits a log to 4 GiB.
  */
 static inline uint64_t log_tail(uint32_t used, uint32_t records)
 {
@@ -109,8 +109,8 @@ static inline uint32_t log_checksum(const struct log_record *record)
 }
 
 /*
- * Check the record at *used bytes, which has to have this sequence number, and step
- * over it. Returns NULL, or what is wrong with it.
+ * Check the record at *used bytes, which must have this sequence number, and step over
+ * it. Return NULL, or say what is wrong with it.
  */
 static inline const char *log_next(const void *records, uint64_t tail, uint32_t *used,
 		uint64_t sequence, const struct log_record **next)
@@ -129,7 +129,7 @@ static inline const char *log_next(const void *records, uint64_t tail, uint32_t 
 	return NULL;
 }
 
-/* What is wrong with this header of a log in a region with room for so many bytes? */
+/* Check the header of a log in a region of this size. Return NULL, or say what is wrong. */
 static inline const char *log_check_header(const struct log_header *header, uint64_t room)
 {
 	if (header->magic != LOG_MAGIC)

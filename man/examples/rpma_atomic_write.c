@@ -3,7 +3,7 @@
 #include <librpma.h>
 
 /* example */
-/* After a record was written and flushed: moves the tail over it. */
+/* Moves the tail over a record that was written and flushed. */
 int publish(struct rpma_conn *conn, struct rpma_mr_remote *log,
 		size_t tail_offset, uint64_t tail, const void *op_context)
 {

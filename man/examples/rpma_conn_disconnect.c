@@ -2,7 +2,7 @@
 #include <librpma.h>
 
 /* example */
-/* Ends a connection, when the other side has disconnected, too. */
+/* Ends a connection. The other side has to disconnect, too. */
 int end(struct rpma_conn **conn)
 {
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;

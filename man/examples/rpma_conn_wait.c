@@ -2,7 +2,7 @@
 #include <librpma.h>
 
 /* example */
-/* One thread for both CQs; done() says when it is enough. */
+/* One thread serves both CQs, until done() says to stop. */
 int serve_connection(struct rpma_conn *conn,
 		bool (*done)(const struct ibv_wc *wc, bool is_rcq))
 {

@@ -12,7 +12,7 @@ int serve_completions(struct rpma_cq *cq,
 	for (;;) {
 		int got = 0;
 
-		/* First drain the CQ: who waits before may wait forever. */
+		/* Drain the CQ first, or the wait may never end. */
 		while ((ret = rpma_cq_get_wc(cq, 16, wc, &got)) == 0) {
 			for (int i = 0; i < got; i++) {
 				if (wc[i].status != IBV_WC_SUCCESS)
@@ -22,7 +22,7 @@ int serve_completions(struct rpma_cq *cq,
 		}
 		if (ret != RPMA_E_NO_COMPLETION)
 			return ret;
-		/* Only then wait. No event is no failure: a signal came. */
+		/* Then wait. RPMA_E_NO_COMPLETION: a signal came. */
 		ret = rpma_cq_wait(cq);
 		if (ret != 0 && ret != RPMA_E_NO_COMPLETION)
 			return ret;

@@ -6,7 +6,7 @@
 #include <librpma.h>
 
 /* example */
-/* A device DAX for clients to write to; size: so many times 2 MiB. */
+/* Clients may write to a device DAX. size is a multiple of 2 MiB. */
 int offer_pmem(struct rpma_peer *peer, const char *path, size_t size,
 		struct rpma_mr_local **mr)
 {

@@ -2,7 +2,7 @@
 #include <librpma.h>
 
 /* example */
-/* The region whose descriptor the server sent as private data. */
+/* Makes a region from the descriptor in the private data. */
 int take_region(struct rpma_conn *conn, struct rpma_mr_remote **mr)
 {
 	struct rpma_conn_private_data pdata;

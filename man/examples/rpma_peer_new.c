@@ -2,7 +2,7 @@
 #include <librpma.h>
 
 /* example */
-/* A peer on the device that has this address of ours. */
+/* Makes a peer on the device that has this local address. */
 int open_peer(const char *address, struct rpma_peer **peer)
 {
 	struct ibv_context *device;

@@ -3,7 +3,7 @@
 #include <librpma.h>
 
 /* example */
-/* At the side that is written to: imm is the number of a slot. */
+/* At the receiving side; imm is the number of a slot. */
 int written_slot(const struct ibv_wc *wc, uint32_t *slot)
 {
 	if (wc->status != IBV_WC_SUCCESS ||
