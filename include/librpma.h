@@ -33,7 +33,7 @@ struct rpma_conn_req;
 
 /**
  * The region holds what rpma_write() and rpma_write_with_imm() send. Memory that can only be read
- * will do, if this and sending are all it is for.
+ * will do, if this and sending are all it is for; but not a shared mapping of a file on Linux 6.1.
  */
 #define RPMA_MR_USAGE_WRITE_SRC (1 << 2)
 
@@ -730,8 +730,15 @@ int rpma_peer_delete(struct rpma_peer **peer_ptr);
  * locked into memory, which counts towards RLIMIT_MEMLOCK, unless the device takes it only with
  * on-demand paging, as files on a DAX file system.
  *
- * Any memory can be registered for any usage that it permits, so ordinary memory may stand in for
- * persistent memory, flushes included.
+ * For every usage, you can register memory of malloc(3), anonymous and huge pages, and mappings of
+ * a device DAX, of a memfd_create(2) file and of files on tmpfs, if they can be read and written.
+ * So ordinary memory may stand in for persistent memory, flushes included.
+ *
+ * If the device only reads the memory for a usage, memory that can only be read will do. Whether a
+ * shared mapping (MAP_SHARED) of a file will do depends on the kernel. Linux 6.1 refuses it if it
+ * can only be read. Linux 6.12 takes that one, but refuses a mapping of a file on a disk for a
+ * usage that writes: RPMA_MR_USAGE_READ_DST, RPMA_MR_USAGE_WRITE_DST, RPMA_MR_USAGE_RECV. Both
+ * take a private mapping (MAP_PRIVATE), but what is written into it does not reach the file.
  *
  * # Parameters
  *
@@ -746,7 +753,10 @@ int rpma_peer_delete(struct rpma_peer **peer_ptr);
  * - RPMA_E_NOMEM: out of memory.
  * - RPMA_E_PROVIDER: the device does not take the memory. With errno EOPNOTSUPP it is a file on
  *   a DAX file system, which needs on-demand paging, and the device has none; a device DAX works.
- *   With ENOMEM, the limit of locked memory (RLIMIT_MEMLOCK) may be reached.
+ *   With EFAULT, the memory does not permit the usage, or is a shared mapping of a file that the
+ *   kernel refuses: use ordinary memory, and copy. With ENOMEM, the limit of locked memory
+ *   (RLIMIT_MEMLOCK) may be reached. With EINVAL, it may be of huge pages in a process that has
+ *   RDMAV_FORK_SAFE but not RDMAV_HUGEPAGES_SAFE in its environment: see librpma(7).
  *
  * # Safety
  *
@@ -1170,9 +1180,13 @@ int rpma_conn_cfg_get_timeout(const struct rpma_conn_cfg *cfg, int *timeout_ms);
  * Sets the size of a connection's CQ.
  *
  * A CQ has to hold the completions of everything that is posted and not yet taken out with
- * rpma_cq_get_wc(): it overruns otherwise, and the connection breaks. Without a CQ for receives,
- * that includes the receives. An operation that fails completes whatever its flags, so the sum of
- * the queue sizes is always enough.
+ * rpma_cq_get_wc(): it overruns otherwise. Without a CQ for receives, that includes the receives.
+ * An operation that fails completes whatever its flags, so the sum of the queue sizes is always
+ * enough.
+ *
+ * What an overrun does depends on the device. It may break the connection. With soft-RoCE the
+ * connection works on, and the completions that found no room are lost without an error. Only an
+ * asynchronous event of the device, IBV_EVENT_CQ_ERR, tells of it: see librpma(7).
  *
  * # Parameters
  *
@@ -1720,6 +1734,10 @@ int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd);
  *
  * It blocks until there is one, unless the fd of rpma_conn_get_event_fd() is non-blocking. After
  * RPMA_CONN_CLOSED another one may follow when the provider has done with the connection.
+ *
+ * RPMA_CONN_UNREACHABLE has two meanings. Before RPMA_CONN_ESTABLISHED, the connection failed.
+ * After it, the MAC address of the neighbour that leads to the other side has changed. The
+ * connection may work on: keep it until an operation fails, or until it is closed or lost.
  *
  * # Parameters
  *
@@ -2720,6 +2738,10 @@ int rpma_send_with_imm(struct rpma_conn *conn,
  * Each receive gives a completion, with the opcode IBV_WC_RECV, or IBV_WC_RECV_RDMA_WITH_IMM for a
  * write. One for the first message has to be posted before the connection: rpma_conn_req_recv().
  * On a connection with a shared receive queue use rpma_srq_recv().
+ *
+ * A receive that is posted after an operation has failed is accepted, but may never complete: with
+ * soft-RoCE it does not. So do not wait for it. Receives that were posted before complete with
+ * IBV_WC_WR_FLUSH_ERR.
  *
  * # Parameters
  *

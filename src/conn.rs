@@ -102,6 +102,10 @@ pub unsafe extern "C" fn rpma_conn_get_event_fd(conn: *const Conn, fd: *mut c_in
 /// It blocks until there is one, unless the fd of rpma_conn_get_event_fd() is non-blocking. After
 /// RPMA_CONN_CLOSED another one may follow when the provider has done with the connection.
 ///
+/// RPMA_CONN_UNREACHABLE has two meanings. Before RPMA_CONN_ESTABLISHED, the connection failed.
+/// After it, the MAC address of the neighbour that leads to the other side has changed. The
+/// connection may work on: keep it until an operation fails, or until it is closed or lost.
+///
 /// # Parameters
 ///
 /// - `conn`: the connection.

@@ -167,9 +167,13 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_timeout(
 /// Sets the size of a connection's CQ.
 ///
 /// A CQ has to hold the completions of everything that is posted and not yet taken out with
-/// rpma_cq_get_wc(): it overruns otherwise, and the connection breaks. Without a CQ for receives,
-/// that includes the receives. An operation that fails completes whatever its flags, so the sum of
-/// the queue sizes is always enough.
+/// rpma_cq_get_wc(): it overruns otherwise. Without a CQ for receives, that includes the receives.
+/// An operation that fails completes whatever its flags, so the sum of the queue sizes is always
+/// enough.
+///
+/// What an overrun does depends on the device. It may break the connection. With soft-RoCE the
+/// connection works on, and the completions that found no room are lost without an error. Only an
+/// asynchronous event of the device, IBV_EVENT_CQ_ERR, tells of it: see librpma(7).
 ///
 /// # Parameters
 ///

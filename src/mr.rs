@@ -22,7 +22,7 @@ pub const RPMA_MR_USAGE_READ_SRC: c_int = 1 << 0;
 /// The region takes what rpma_read() brings.
 pub const RPMA_MR_USAGE_READ_DST: c_int = 1 << 1;
 /// The region holds what rpma_write() and rpma_write_with_imm() send. Memory that can only be read
-/// will do, if this and sending are all it is for.
+/// will do, if this and sending are all it is for; but not a shared mapping of a file on Linux 6.1.
 pub const RPMA_MR_USAGE_WRITE_SRC: c_int = 1 << 2;
 /// The region can be written from afar: it is what the remote side's rpma_write(),
 /// rpma_write_with_imm() and rpma_atomic_write() write to.
@@ -67,8 +67,15 @@ pub struct MrRemote {
 /// locked into memory, which counts towards RLIMIT_MEMLOCK, unless the device takes it only with
 /// on-demand paging, as files on a DAX file system.
 ///
-/// Any memory can be registered for any usage that it permits, so ordinary memory may stand in for
-/// persistent memory, flushes included.
+/// For every usage, you can register memory of malloc(3), anonymous and huge pages, and mappings of
+/// a device DAX, of a memfd_create(2) file and of files on tmpfs, if they can be read and written.
+/// So ordinary memory may stand in for persistent memory, flushes included.
+///
+/// If the device only reads the memory for a usage, memory that can only be read will do. Whether a
+/// shared mapping (MAP_SHARED) of a file will do depends on the kernel. Linux 6.1 refuses it if it
+/// can only be read. Linux 6.12 takes that one, but refuses a mapping of a file on a disk for a
+/// usage that writes: RPMA_MR_USAGE_READ_DST, RPMA_MR_USAGE_WRITE_DST, RPMA_MR_USAGE_RECV. Both
+/// take a private mapping (MAP_PRIVATE), but what is written into it does not reach the file.
 ///
 /// # Parameters
 ///
@@ -83,7 +90,10 @@ pub struct MrRemote {
 /// - RPMA_E_NOMEM: out of memory.
 /// - RPMA_E_PROVIDER: the device does not take the memory. With errno EOPNOTSUPP it is a file on
 ///   a DAX file system, which needs on-demand paging, and the device has none; a device DAX works.
-///   With ENOMEM, the limit of locked memory (RLIMIT_MEMLOCK) may be reached.
+///   With EFAULT, the memory does not permit the usage, or is a shared mapping of a file that the
+///   kernel refuses: use ordinary memory, and copy. With ENOMEM, the limit of locked memory
+///   (RLIMIT_MEMLOCK) may be reached. With EINVAL, it may be of huge pages in a process that has
+///   RDMAV_FORK_SAFE but not RDMAV_HUGEPAGES_SAFE in its environment: see librpma(7).
 ///
 /// # Safety
 ///

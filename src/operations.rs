@@ -348,6 +348,10 @@ pub unsafe extern "C" fn rpma_send_with_imm(
 /// write. One for the first message has to be posted before the connection: rpma_conn_req_recv().
 /// On a connection with a shared receive queue use rpma_srq_recv().
 ///
+/// A receive that is posted after an operation has failed is accepted, but may never complete: with
+/// soft-RoCE it does not. So do not wait for it. Receives that were posted before complete with
+/// IBV_WC_WR_FLUSH_ERR.
+///
 /// # Parameters
 ///
 /// - `conn`: the connection.

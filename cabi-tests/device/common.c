@@ -238,6 +238,15 @@ now_ms(void)
 	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
+bool
+is_soft_roce(struct ibv_context *device)
+{
+	struct ibv_device_attr attr;
+
+	CHECK(ibv_query_device(device, &attr) == 0);
+	return attr.vendor_id == 0xffffff;
+}
+
 int
 count_resources(const char *kind)
 {

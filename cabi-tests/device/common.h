@@ -103,6 +103,9 @@ const char *test_port(unsigned n);
 /* milliseconds, for bounds on how long something may take */
 long long now_ms(void);
 
+/* the device is Linux's RDMA device in software */
+bool is_soft_roce(struct ibv_context *device);
+
 /* how many "cm_id"s, "mr"s, "qp"s ... the kernel keeps for this process */
 int count_resources(const char *kind);
 

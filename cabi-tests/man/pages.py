@@ -12,11 +12,12 @@ import sys
 
 # Pages of others that ours may name, and the packages they are in.
 FOREIGN = {
-    "ibv_advise_mr(3)", "ibv_fork_init(3)", "ibv_poll_cq(3)", "ibv_post_send(3)",
-    "ibv_query_device(3)", "ibv_query_port(3)", "ibv_reg_mr(3)",  # libibverbs-dev
+    "ibv_ack_async_event(3)", "ibv_advise_mr(3)", "ibv_fork_init(3)", "ibv_get_async_event(3)",
+    "ibv_poll_cq(3)", "ibv_post_send(3)", "ibv_query_device(3)", "ibv_query_port(3)",
+    "ibv_reg_mr(3)",  # libibverbs-dev
     "rdma_cm(7)",  # librdmacm-dev
-    "epoll(7)", "fork(2)", "mmap(2)", "ntohl(3)", "openlog(3)", "poll(2)", "printf(3)",
-    "syslog(3)",  # manpages-dev
+    "epoll(7)", "fork(2)", "malloc(3)", "memfd_create(2)", "mmap(2)", "ntohl(3)",
+    "openlog(3)", "poll(2)", "printf(3)", "syslog(3)",  # manpages-dev
     "pkg-config(1)", "valgrind(1)",
 }
 
