@@ -9,6 +9,7 @@ prints has to be what it prints with the reference library.
 import argparse
 import os
 import re
+import shlex
 import sys
 
 sys.dont_write_bytecode = True
@@ -152,7 +153,7 @@ def drop_in(options):
 
 def pkg_config_of(folder, *arguments):
     command = ["pkg-config", *arguments, "librpma"]
-    return run(*command, PKG_CONFIG_PATH=folder).split()
+    return shlex.split(run(*command, PKG_CONFIG_PATH=folder))
 
 
 def pkg_config(options):
@@ -169,8 +170,10 @@ def pkg_config(options):
     missing = set(pkg_config_of(reference, "--libs-only-l")) - set(static_libs)
     if missing:
         raise Failure(f"--static --libs lacks {sorted(missing)}")
-    where = [f"--define-variable=libdir={options.build}"]
-    where += [f"--define-variable=includedir={options.include}"]
+    # A variable's value is text of the file, where a space has to be escaped.
+    variables = {"libdir": options.build, "includedir": options.include}
+    escaped = {name: folder.replace(" ", r"\ ") for name, folder in variables.items()}
+    where = [f"--define-variable={name}={folder}" for name, folder in escaped.items()]
     if f"-I{options.include}" not in pkg_config_of(options.build, *where, "--cflags"):
         raise Failure("--cflags does not follow includedir")
     libraries = pkg_config_of(options.build, *where, "--libs")

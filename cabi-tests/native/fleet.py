@@ -88,12 +88,12 @@ class Side:
     def so(self):
         return self.folder / "librpma.so.0"
 
-    def start(self, role, extra, *command):
+    def start(self, role, extra, *command, folder=None):
         """What it loads is hashed by the guest itself, by the same file system that the program loads it from."""
         hashed = ["sh", "-c", 'sha256sum "$RPMA_TEST_LIBRARY" && exec "$@"', "sh", *map(str, command)]
         variables = [word for item in self.environment(extra).items() for word in ("-e", "=".join(item))]
         exec_ = [self.tool, "exec", "--name", self.name, "--timeout", str(PROGRAM_LIMIT), *variables, "--"]
-        return Process(role, [*exec_, *hashed])
+        return Process(role, [*exec_, *hashed], folder)
 
     def check(self, process):
         """That the program ran on what it was meant to run on; returns what `same_library` compares."""
@@ -112,7 +112,7 @@ class Side:
 class Process:
     """A program under way, and what it has said line by line."""
 
-    def __init__(self, role, command):
+    def __init__(self, role, command, folder=None):
         self.role = role
         self.lines = []
         self.ended = False
@@ -122,6 +122,7 @@ class Process:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            cwd=folder,
             text=True,
             errors="replace",
             start_new_session=True,
@@ -400,9 +401,9 @@ def start_log_server(args, side, *more):
 
 def start_log_client(args, server, side, command, records, *more):
     environment = native_environment(NATIVE) | {"RPMA_LOG_STDERR": "warning"}
-    environment["LD_PRELOAD"] = str(args.work / "libopcodes.so")
+    environment["LD_PRELOAD"] = "./libopcodes.so"  # a path there ends at a space
     what = [command, server.address, args.port, "--records", str(records), *more]
-    return side.start("client", environment, args.work / "remote-log-client", *what)
+    return side.start("client", environment, args.work / "remote-log-client", *what, folder=args.work)
 
 
 def append_until_power_cut(args, server, side):
