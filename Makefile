@@ -102,15 +102,28 @@ demo: ## run the remote log of examples/ on the C library and on this one
 	@$(MAKE) --no-print-directory all
 	reference=$$(tools/fetch-reference) && \
 	RPMA_REFERENCE_INCLUDE=$$reference/usr/include \
-	RPMA_REFERENCE_LIB=$$(dirname $$reference/usr/lib/*/librpma.so.0) \
+	RPMA_REFERENCE_LIB=$$(dirname "$$reference"/usr/lib/*/librpma.so.0) \
 	examples/demo
 
-check: ## run all tests; installs the packages they need
+# Writes a summary beside CTest's own, whether tests fail or not.
+RUN_CTEST = status=0; rm -f $(TEST_BUILD)/tests.xml; \
+	$(CTEST) --test-dir $(TEST_BUILD) --output-on-failure --output-junit tests.xml $(1) || status=$$?; \
+	tools/slowest-tests $(TEST_BUILD)/tests.xml && exit $$status
+
+check: ## run all tests, for about 20 minutes; installs the packages they need
+	@echo 'make check: takes about 20 minutes on two cores; make test has the quick ones of the tests'
 	tools/install-packages check
 	@$(MAKE) --no-print-directory all test-programs
 	@$(MAKE) --no-print-directory check-header
 	$(CARGO) test --workspace --locked
-	$(CTEST) --test-dir $(TEST_BUILD) --parallel 2 --output-on-failure
+	$(call RUN_CTEST,--parallel 2)
+
+test: ## run the tests that take no guest, valgrind or network, for less than two minutes
+	tools/install-packages test
+	@$(MAKE) --no-print-directory all test-programs
+	@$(MAKE) --no-print-directory check-header
+	$(CARGO) test --workspace --locked
+	$(call RUN_CTEST,--parallel 2 --label-exclude '^(guest|valgrind|packages)$$')
 
 miri: ## run the tests of threads under Miri (needs a nightly toolchain with Miri)
 	@$(CARGO) +nightly miri --version >/dev/null 2>&1 || { \
@@ -122,7 +135,9 @@ test-programs: all ## build what ctest runs
 	$(CMAKE) -S cabi-tests -B $(TEST_BUILD) -DRPMA_REFERENCE="$$reference"
 	$(CMAKE) --build $(TEST_BUILD) --parallel $$(nproc) -- --no-print-directory
 
-soak: all test-programs ## the long forms of the tests of hard use, up to half an hour
+soak: ## the long forms of the tests of hard use, up to half an hour
+	tools/install-packages soak
+	@$(MAKE) --no-print-directory all test-programs
 	$(CTEST) --test-dir $(TEST_BUILD) -C soak -L soak-long --output-on-failure
 
 lint: ## formatting, lints and documentation of the Rust sources, as CI has them
@@ -136,7 +151,9 @@ lint: ## formatting, lints and documentation of the Rust sources, as CI has them
 check-header: $(BUILD)/librpma.h ## fail when include/librpma.h is not what the sources give
 	diff -u include/librpma.h $(BUILD)/librpma.h
 
-man: $(BUILD)/man/man7/librpma.7 ## make the manual pages (needs pandoc)
+man: ## make the manual pages
+	tools/install-packages man
+	@$(MAKE) --no-print-directory $(BUILD)/man/man7/librpma.7
 
 # Written last, so it stands for all of them.
 $(BUILD)/man/man7/librpma.7: include/librpma.h Cargo.toml $(MAN_SOURCES)
@@ -162,7 +179,9 @@ dist: ## make the source tarball in build/: it builds without network
 	tools/dist $(BUILD)
 
 # -d, and rustup's home: dpkg knows nothing of a compiler by rustup.
-deb: dist ## make the Debian packages in build/ (needs debhelper, and what debian/control names)
+deb: ## make the Debian packages in build/
+	tools/install-packages deb
+	@$(MAKE) --no-print-directory dist
 	rm -rf $(BUILD)/deb
 	mkdir $(BUILD)/deb
 	cp $(DIST) $(BUILD)/deb/rpma_$(VERSION).orig.tar.xz
@@ -173,14 +192,21 @@ deb: dist ## make the Debian packages in build/ (needs debhelper, and what debia
 	mv $(BUILD)/deb/*_* $(BUILD)
 	rm -rf $(BUILD)/deb
 
-rpm: dist ## make the RPM packages in build/rpm/ (needs rpmbuild, and what rpm/librpma.spec names)
-	unset MAKEFLAGS && rpmbuild -ba $(if $(wildcard /etc/debian_version),--nodeps) \
-		--define "_topdir $(CURDIR)/$(BUILD)/rpm" --define "_sourcedir $(CURDIR)/$(BUILD)" \
-		rpm/librpma.spec
+# In a folder of its own: rpm's macros take no path with a space.
+rpm: ## make the RPM packages in build/rpm/
+	tools/install-packages rpm
+	@$(MAKE) --no-print-directory dist
+	unset MAKEFLAGS && folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+		cp $(DIST) "$$folder" && \
+		rpmbuild -ba $(if $(wildcard /etc/debian_version),--nodeps) --define "_topdir $$folder" \
+			--define "_sourcedir $$folder" rpm/librpma.spec && \
+		rm -rf $(BUILD)/rpm && mkdir $(BUILD)/rpm && mv "$$folder"/RPMS "$$folder"/SRPMS $(BUILD)/rpm
 
-bench: all test-programs ## measure both libraries, write build/bench/report.md
+bench: ## measure both libraries, write build/bench/report.md
+	tools/install-packages bench
+	@$(MAKE) --no-print-directory all test-programs
 	reference=$$(tools/fetch-reference) && benches/bench \
-		--reference $$(ls $$reference/usr/lib/*/librpma.so.0) --ours $(BUILD)/librpma.so.0 \
+		--reference "$$(ls "$$reference"/usr/lib/*/librpma.so.0)" --ours $(BUILD)/librpma.so.0 \
 		--programs $(TEST_BUILD)/benches --out $(BUILD)/bench
 
 # A folder of the user's own (CARGO_TARGET_DIR) may hold other things.
@@ -190,4 +216,4 @@ clean: ## remove everything that was built
 FORCE:
 
 .PHONY: FORCE all bench check check-header clean deb demo dist header help install install-man lint \
-	man miri rpm soak test-programs
+	man miri rpm soak test test-programs
