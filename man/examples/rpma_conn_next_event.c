@@ -6,7 +6,7 @@
 #include <librpma.h>
 
 /* example */
-/* Waits for an event for a limited time, then gives RPMA_E_NO_EVENT. */
+/* Waits for an event; after a time limit: RPMA_E_NO_EVENT. */
 int next_event(struct rpma_conn *conn, int timeout_ms,
 		enum rpma_conn_event *event)
 {
