@@ -76,9 +76,10 @@ $(BUILD)/librpma.h: $(SOURCES) $(HEADER_TOOL)
 		--target-dir $(BUILD)/header > $@.new
 	mv $@.new $@
 
+# libdl has dlsym up to glibc 2.33, and nothing from then on.
 $(BUILD)/$(SONAME): $(BUILD)/librpma.a src/librpma.map
 	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ -Wl,--whole-archive $(BUILD)/librpma.a \
-		-Wl,--no-whole-archive -Wl,--as-needed -libverbs -lrdmacm \
+		-Wl,--no-whole-archive -Wl,--as-needed -libverbs -lrdmacm -ldl \
 		$$($(CC) -print-file-name=crtendS.o)
 
 $(BUILD)/librpma.so: $(BUILD)/$(SONAME)
