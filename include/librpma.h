@@ -755,8 +755,8 @@ int rpma_peer_delete(struct rpma_peer **peer_ptr);
  *   a DAX file system, which needs on-demand paging, and the device has none; a device DAX works.
  *   With EFAULT, the memory does not permit the usage, or is a shared mapping of a file that the
  *   kernel refuses: use ordinary memory, and copy. With ENOMEM, the limit of locked memory
- *   (RLIMIT_MEMLOCK) may be reached. With EINVAL, it may be of huge pages in a process that has
- *   RDMAV_FORK_SAFE but not RDMAV_HUGEPAGES_SAFE in its environment: see librpma(7).
+ *   (RLIMIT_MEMLOCK) may be reached. With EINVAL, it may be a part of a huge page, in a process
+ *   that has RDMAV_FORK_SAFE but not RDMAV_HUGEPAGES_SAFE in its environment: see librpma(7).
  *
  * # Safety
  *

@@ -6,10 +6,10 @@
     fleet.py PATHS works|breaks FLEET PORT SERVER CLIENT ...     see native.c
     fleet.py PATHS strikes FLEET PORT SERVER CLIENT ...          see unknown_operation.c; starts and stops the fleet
     fleet.py PATHS power-cut FLEET PORT SERVER CLIENT            the remote log of examples/, flushed natively
-    fleet.py PATHS fsdax FLEET GUEST                             see fsdax.c
+    fleet.py PATHS ext4 FLEET SIDE PROGRAM [MOUNT-OPTION]        a program and a file on a disk, see with_ext4.sh
     fleet.py PATHS forget, same-library                          what ran on our library in between used one file
 
-A fleet is two guests on one wire, see FLEETS. SERVER and CLIENT are GUEST:LIBRARY:RDMA-CORE, as in
+A fleet is two guests on one wire, see FLEETS. SIDE, SERVER and CLIENT are GUEST:LIBRARY:RDMA-CORE, as in
 a:ours:55: the library ours or reference, the rdma-core 55 or system, which is what this machine has installed.
 Exit status: 0 all as expected, 77 this machine's own rdma-core is not the one that the test is about.
 """
@@ -52,7 +52,7 @@ class Machine:
 
 FLEETS = {
     "new": {"a": Machine("6.12"), "b": Machine("6.12", pmem=True)},
-    "mixed": {"a": Machine("6.1"), "b": Machine("6.12")},
+    "mixed": {"a": Machine("6.1", pmem=True), "b": Machine("6.12")},
     "old_target": {"a": Machine("6.12"), "b": Machine("6.1")},
     "new_target": {"a": Machine("6.12"), "b": Machine("6.12")},
 }
@@ -259,7 +259,7 @@ def converse(args, case):
 
 
 def check_installed_rdma_core():
-    """What is granted on request is known of Debian 12's only."""
+    """What is granted on request, and which huge pages are taken, is known of Debian 12's only."""
     installed = {path.resolve().name for path in pathlib.Path("/usr/lib").glob("*/libibverbs.so.1")}
     if not any(name.endswith(".44.0") for name in installed):
         say(f"SKIPPED: this test is about rdma-core 44, and this machine has {installed}")
@@ -419,14 +419,16 @@ def append_until_power_cut(args, server, side):
     return max(int(match[1]) for line in client.lines if (match := re.fullmatch(r"safe: records up to (\d+)", line)))
 
 
-# ---- a file system's DAX ----
+# ---- a file on a disk ----
 
 
-def fsdax(args):
+def ext4(args):
     """The namespace is a device DAX before and after it, for the other tests."""
-    side = Side(args, f"{args.machine}:ours:system")
-    script = pathlib.Path(__file__).with_name("fsdax.sh")
-    with side.start("guest", {}, script, args.work / "fsdax") as process:
+    side = Side(args, args.side)
+    if args.program == "mappings":
+        check_installed_rdma_core()
+    script = pathlib.Path(__file__).with_name("with_ext4.sh")
+    with side.start("guest", {}, script, args.work / args.program, *args.options) as process:
         process.succeed()
         process.find("passed")
 
@@ -471,7 +473,10 @@ def parse():
     add("start", start)
     add("stop", stop)
     add_roles("power-cut", power_cut)
-    add("fsdax", fsdax).add_argument("machine", metavar="guest")
+    action = add("ext4", ext4)
+    action.add_argument("side")
+    action.add_argument("program")
+    action.add_argument("options", nargs="*")
     add("forget", forget, fleet=False)
     add("same-library", same_library, fleet=False)
     return parser.parse_args()

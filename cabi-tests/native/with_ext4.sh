@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# fsdax.sh -- run in a guest with persistent memory: PROGRAM FILE, where FILE can be made on a file
-# system with DAX
+# with_ext4.sh -- run in a guest with persistent memory: PROGRAM FILE, where FILE can be made on an
+# ext4 file system
 #
-#	fsdax.sh PROGRAM
+#	with_ext4.sh PROGRAM [MOUNT-OPTION]
 
 set -eu
 
-mountpoint=/run/native-fsdax
+mountpoint=/run/native-ext4
 
 cleanup() {
 	status=$?
@@ -24,5 +24,5 @@ trap 'exit 1' HUP INT TERM
 ndctl create-namespace -f -e namespace0.0 -m fsdax >/dev/null
 mkfs.ext4 -q -b 4096 /dev/pmem0
 mkdir -p "$mountpoint"
-mount -o dax /dev/pmem0 "$mountpoint"
+mount -o "${2:-defaults}" /dev/pmem0 "$mountpoint"
 "$1" "$mountpoint/file"
