@@ -21,7 +21,7 @@ functions='
 ibv_alloc_pd ibv_dealloc_pd ibv_reg_mr ibv_dereg_mr
 ibv_create_comp_channel ibv_destroy_comp_channel
 ibv_create_cq ibv_destroy_cq ibv_get_cq_event ibv_ack_cq_events
-ibv_create_srq ibv_destroy_srq ibv_query_device
+ibv_create_srq ibv_destroy_srq ibv_query_device ibv_modify_qp
 rdma_create_event_channel rdma_destroy_event_channel
 rdma_create_id rdma_destroy_id rdma_migrate_id
 rdma_bind_addr rdma_resolve_addr rdma_resolve_route
@@ -33,7 +33,7 @@ rdma_getaddrinfo rdma_freeaddrinfo
 types='
 ibv_access_flags ibv_send_flags ibv_wc_flags ibv_device_cap_flags
 ibv_odp_general_caps ibv_odp_transport_cap_bits
-ibv_qp_init_attr_mask ibv_qp_create_send_ops_flags
+ibv_qp_init_attr_mask ibv_qp_create_send_ops_flags ibv_qp_attr_mask
 ibv_transport_type ibv_wc_status ibv_wc_opcode ibv_wr_opcode
 ib_uverbs_advise_mr_advice
 ibv_device_attr_ex ibv_query_device_ex_input ibv_qp_init_attr_ex
@@ -43,7 +43,7 @@ __be16 __be32 __be64
 bitfields='
 ibv_access_flags ibv_send_flags ibv_wc_flags ibv_device_cap_flags
 ibv_odp_general_caps ibv_odp_transport_cap_bits
-ibv_qp_init_attr_mask ibv_qp_create_send_ops_flags
+ibv_qp_init_attr_mask ibv_qp_create_send_ops_flags ibv_qp_attr_mask
 '
 # In types.rs: unnamed unions, and what newer releases extended.
 ours='
@@ -55,7 +55,7 @@ skipped='
 timespec in_addr in_addr_t in_port_t in6_addr sa_family_t
 ib_uverbs_flow_action_esp ib_uverbs_flow_action_esp_encap ib_uverbs_flow_action_esp_keymat
 ib_uverbs_flow_action_esp_replay ibv_counter_description ibv_flow_attr_type ibv_moderate_cq
-ibv_mtu ibv_ops_wr_opcode ibv_poll_cq_attr ibv_port_state ibv_srq_type ibv_tm_cap ibv_wc_tm_info
+ibv_ops_wr_opcode ibv_poll_cq_attr ibv_port_state ibv_srq_type ibv_tm_cap ibv_wc_tm_info
 ibv_wq_state ibv_wq_type
 '
 # In types.rs, without contents: only pointers to them occur.

@@ -21,11 +21,13 @@ HEADERS = "#include <infiniband/verbs.h>\n#include <rdma/rdma_cma.h>\n"
 # What librpma cannot do without. All else is compared because rdma-sys has it.
 NEEDED = """
 ibv_ah_attr ibv_comp_channel ibv_context ibv_context_ops ibv_cq ibv_device ibv_device_attr
-ibv_device_attr_ex ibv_gid ibv_mr ibv_odp_caps ibv_pd ibv_qp ibv_qp_cap ibv_qp_ex
+ibv_device_attr_ex ibv_gid ibv_mr ibv_odp_caps ibv_pd ibv_qp ibv_qp_attr ibv_qp_cap
+ibv_qp_ex
 ibv_qp_init_attr_ex ibv_query_device_ex_input ibv_recv_wr ibv_send_wr ibv_sge ibv_srq ibv_srq_attr
 ibv_srq_init_attr ibv_wc rdma_addr rdma_addrinfo rdma_cm_event rdma_cm_id rdma_conn_param
 rdma_event_channel rdma_route rdma_ud_param verbs_context
 ib_uverbs_advise_mr_advice ibv_access_flags ibv_odp_general_caps ibv_odp_transport_cap_bits
+ibv_qp_attr_mask
 ibv_qp_create_send_ops_flags ibv_qp_init_attr_mask ibv_qp_type ibv_send_flags ibv_transport_type
 ibv_wc_flags ibv_wc_opcode ibv_wc_status ibv_wr_opcode rdma_cm_event_type rdma_port_space
 """.split()

@@ -541,6 +541,16 @@ const _: () = {
     ["Offset of field: ibv_device_attr_ex::phys_port_cnt_ex"]
         [::core::mem::offset_of!(ibv_device_attr_ex, phys_port_cnt_ex) - 396usize];
 };
+pub mod ibv_mtu {
+    #[allow(unused_imports)]
+    use super::*;
+    pub type Type = ::core::ffi::c_uint;
+    pub const IBV_MTU_256: Type = 1;
+    pub const IBV_MTU_512: Type = 2;
+    pub const IBV_MTU_1024: Type = 3;
+    pub const IBV_MTU_2048: Type = 4;
+    pub const IBV_MTU_4096: Type = 5;
+}
 pub mod ibv_wc_status {
     #[allow(unused_imports)]
     use super::*;
@@ -960,6 +970,59 @@ const _: () = {
     ["Offset of field: ibv_qp_init_attr_ex::send_ops_flags"]
         [::core::mem::offset_of!(ibv_qp_init_attr_ex, send_ops_flags) - 128usize];
 };
+impl ibv_qp_attr_mask {
+    pub const IBV_QP_STATE: ibv_qp_attr_mask = ibv_qp_attr_mask(1);
+    pub const IBV_QP_CUR_STATE: ibv_qp_attr_mask = ibv_qp_attr_mask(2);
+    pub const IBV_QP_EN_SQD_ASYNC_NOTIFY: ibv_qp_attr_mask = ibv_qp_attr_mask(4);
+    pub const IBV_QP_ACCESS_FLAGS: ibv_qp_attr_mask = ibv_qp_attr_mask(8);
+    pub const IBV_QP_PKEY_INDEX: ibv_qp_attr_mask = ibv_qp_attr_mask(16);
+    pub const IBV_QP_PORT: ibv_qp_attr_mask = ibv_qp_attr_mask(32);
+    pub const IBV_QP_QKEY: ibv_qp_attr_mask = ibv_qp_attr_mask(64);
+    pub const IBV_QP_AV: ibv_qp_attr_mask = ibv_qp_attr_mask(128);
+    pub const IBV_QP_PATH_MTU: ibv_qp_attr_mask = ibv_qp_attr_mask(256);
+    pub const IBV_QP_TIMEOUT: ibv_qp_attr_mask = ibv_qp_attr_mask(512);
+    pub const IBV_QP_RETRY_CNT: ibv_qp_attr_mask = ibv_qp_attr_mask(1024);
+    pub const IBV_QP_RNR_RETRY: ibv_qp_attr_mask = ibv_qp_attr_mask(2048);
+    pub const IBV_QP_RQ_PSN: ibv_qp_attr_mask = ibv_qp_attr_mask(4096);
+    pub const IBV_QP_MAX_QP_RD_ATOMIC: ibv_qp_attr_mask = ibv_qp_attr_mask(8192);
+    pub const IBV_QP_ALT_PATH: ibv_qp_attr_mask = ibv_qp_attr_mask(16384);
+    pub const IBV_QP_MIN_RNR_TIMER: ibv_qp_attr_mask = ibv_qp_attr_mask(32768);
+    pub const IBV_QP_SQ_PSN: ibv_qp_attr_mask = ibv_qp_attr_mask(65536);
+    pub const IBV_QP_MAX_DEST_RD_ATOMIC: ibv_qp_attr_mask = ibv_qp_attr_mask(131072);
+    pub const IBV_QP_PATH_MIG_STATE: ibv_qp_attr_mask = ibv_qp_attr_mask(262144);
+    pub const IBV_QP_CAP: ibv_qp_attr_mask = ibv_qp_attr_mask(524288);
+    pub const IBV_QP_DEST_QPN: ibv_qp_attr_mask = ibv_qp_attr_mask(1048576);
+    pub const IBV_QP_RATE_LIMIT: ibv_qp_attr_mask = ibv_qp_attr_mask(33554432);
+}
+impl ::core::ops::BitOr<ibv_qp_attr_mask> for ibv_qp_attr_mask {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        ibv_qp_attr_mask(self.0 | other.0)
+    }
+}
+impl ::core::ops::BitOrAssign for ibv_qp_attr_mask {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: ibv_qp_attr_mask) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::core::ops::BitAnd<ibv_qp_attr_mask> for ibv_qp_attr_mask {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        ibv_qp_attr_mask(self.0 & other.0)
+    }
+}
+impl ::core::ops::BitAndAssign for ibv_qp_attr_mask {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: ibv_qp_attr_mask) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+#[derive(Copy, Clone, Hash, PartialEq, Eq)]
+pub struct ibv_qp_attr_mask(pub ::core::ffi::c_uint);
 pub mod ibv_qp_state {
     #[allow(unused_imports)]
     use super::*;
@@ -973,6 +1036,99 @@ pub mod ibv_qp_state {
     pub const IBV_QPS_ERR: Type = 6;
     pub const IBV_QPS_UNKNOWN: Type = 7;
 }
+pub mod ibv_mig_state {
+    #[allow(unused_imports)]
+    use super::*;
+    pub type Type = ::core::ffi::c_uint;
+    pub const IBV_MIG_MIGRATED: Type = 0;
+    pub const IBV_MIG_REARM: Type = 1;
+    pub const IBV_MIG_ARMED: Type = 2;
+}
+#[repr(C)]
+pub struct ibv_qp_attr {
+    pub qp_state: ibv_qp_state::Type,
+    pub cur_qp_state: ibv_qp_state::Type,
+    pub path_mtu: ibv_mtu::Type,
+    pub path_mig_state: ibv_mig_state::Type,
+    pub qkey: u32,
+    pub rq_psn: u32,
+    pub sq_psn: u32,
+    pub dest_qp_num: u32,
+    pub qp_access_flags: ::core::ffi::c_uint,
+    pub cap: ibv_qp_cap,
+    pub ah_attr: ibv_ah_attr,
+    pub alt_ah_attr: ibv_ah_attr,
+    pub pkey_index: u16,
+    pub alt_pkey_index: u16,
+    pub en_sqd_async_notify: u8,
+    pub sq_draining: u8,
+    pub max_rd_atomic: u8,
+    pub max_dest_rd_atomic: u8,
+    pub min_rnr_timer: u8,
+    pub port_num: u8,
+    pub timeout: u8,
+    pub retry_cnt: u8,
+    pub rnr_retry: u8,
+    pub alt_port_num: u8,
+    pub alt_timeout: u8,
+    pub rate_limit: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+const _: () = {
+    ["Size of ibv_qp_attr"][::core::mem::size_of::<ibv_qp_attr>() - 144usize];
+    ["Alignment of ibv_qp_attr"][::core::mem::align_of::<ibv_qp_attr>() - 8usize];
+    ["Offset of field: ibv_qp_attr::qp_state"]
+        [::core::mem::offset_of!(ibv_qp_attr, qp_state) - 0usize];
+    ["Offset of field: ibv_qp_attr::cur_qp_state"]
+        [::core::mem::offset_of!(ibv_qp_attr, cur_qp_state) - 4usize];
+    ["Offset of field: ibv_qp_attr::path_mtu"]
+        [::core::mem::offset_of!(ibv_qp_attr, path_mtu) - 8usize];
+    ["Offset of field: ibv_qp_attr::path_mig_state"]
+        [::core::mem::offset_of!(ibv_qp_attr, path_mig_state) - 12usize];
+    ["Offset of field: ibv_qp_attr::qkey"][::core::mem::offset_of!(ibv_qp_attr, qkey) - 16usize];
+    ["Offset of field: ibv_qp_attr::rq_psn"]
+        [::core::mem::offset_of!(ibv_qp_attr, rq_psn) - 20usize];
+    ["Offset of field: ibv_qp_attr::sq_psn"]
+        [::core::mem::offset_of!(ibv_qp_attr, sq_psn) - 24usize];
+    ["Offset of field: ibv_qp_attr::dest_qp_num"]
+        [::core::mem::offset_of!(ibv_qp_attr, dest_qp_num) - 28usize];
+    ["Offset of field: ibv_qp_attr::qp_access_flags"]
+        [::core::mem::offset_of!(ibv_qp_attr, qp_access_flags) - 32usize];
+    ["Offset of field: ibv_qp_attr::cap"][::core::mem::offset_of!(ibv_qp_attr, cap) - 36usize];
+    ["Offset of field: ibv_qp_attr::ah_attr"]
+        [::core::mem::offset_of!(ibv_qp_attr, ah_attr) - 56usize];
+    ["Offset of field: ibv_qp_attr::alt_ah_attr"]
+        [::core::mem::offset_of!(ibv_qp_attr, alt_ah_attr) - 88usize];
+    ["Offset of field: ibv_qp_attr::pkey_index"]
+        [::core::mem::offset_of!(ibv_qp_attr, pkey_index) - 120usize];
+    ["Offset of field: ibv_qp_attr::alt_pkey_index"]
+        [::core::mem::offset_of!(ibv_qp_attr, alt_pkey_index) - 122usize];
+    ["Offset of field: ibv_qp_attr::en_sqd_async_notify"]
+        [::core::mem::offset_of!(ibv_qp_attr, en_sqd_async_notify) - 124usize];
+    ["Offset of field: ibv_qp_attr::sq_draining"]
+        [::core::mem::offset_of!(ibv_qp_attr, sq_draining) - 125usize];
+    ["Offset of field: ibv_qp_attr::max_rd_atomic"]
+        [::core::mem::offset_of!(ibv_qp_attr, max_rd_atomic) - 126usize];
+    ["Offset of field: ibv_qp_attr::max_dest_rd_atomic"]
+        [::core::mem::offset_of!(ibv_qp_attr, max_dest_rd_atomic) - 127usize];
+    ["Offset of field: ibv_qp_attr::min_rnr_timer"]
+        [::core::mem::offset_of!(ibv_qp_attr, min_rnr_timer) - 128usize];
+    ["Offset of field: ibv_qp_attr::port_num"]
+        [::core::mem::offset_of!(ibv_qp_attr, port_num) - 129usize];
+    ["Offset of field: ibv_qp_attr::timeout"]
+        [::core::mem::offset_of!(ibv_qp_attr, timeout) - 130usize];
+    ["Offset of field: ibv_qp_attr::retry_cnt"]
+        [::core::mem::offset_of!(ibv_qp_attr, retry_cnt) - 131usize];
+    ["Offset of field: ibv_qp_attr::rnr_retry"]
+        [::core::mem::offset_of!(ibv_qp_attr, rnr_retry) - 132usize];
+    ["Offset of field: ibv_qp_attr::alt_port_num"]
+        [::core::mem::offset_of!(ibv_qp_attr, alt_port_num) - 133usize];
+    ["Offset of field: ibv_qp_attr::alt_timeout"]
+        [::core::mem::offset_of!(ibv_qp_attr, alt_timeout) - 134usize];
+    ["Offset of field: ibv_qp_attr::rate_limit"]
+        [::core::mem::offset_of!(ibv_qp_attr, rate_limit) - 136usize];
+};
 pub mod ibv_wr_opcode {
     #[allow(unused_imports)]
     use super::*;
@@ -1767,6 +1923,13 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn ibv_destroy_srq(srq: *mut ibv_srq) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn ibv_modify_qp(
+        qp: *mut ibv_qp,
+        attr: *mut ibv_qp_attr,
+        attr_mask: ::core::ffi::c_int,
+    ) -> ::core::ffi::c_int;
 }
 pub mod rdma_cm_event_type {
     #[allow(unused_imports)]
