@@ -2021,8 +2021,8 @@ int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
  * - RPMA_E_INVAL: `conn` or `cq` is NULL.
  * - RPMA_E_NOT_SHARED_CHNL: the CQs have a channel each: use rpma_cq_wait(3).
  * - RPMA_E_NO_COMPLETION: there is no event: the fd is non-blocking, or a signal came.
- * - RPMA_E_PROVIDER: asking for the next event failed; the event at hand was taken, and `cq` is
- *   NULL.
+ * - RPMA_E_PROVIDER: reading the completion channel failed, with errno EIO after the device was
+ *   taken away; or asking for the next event failed: the event at hand was taken, and `cq` is NULL.
  * - RPMA_E_UNKNOWN: the event was of a CQ that is not the connection's.
  *
  * # Safety
@@ -2625,6 +2625,8 @@ int rpma_write_with_imm(struct rpma_conn *conn,
  *
  * - RPMA_E_INVAL: `conn`, `dst` or `src` is NULL, `flags` is 0, `dst_offset` is no multiple of 8,
  *   or address and offset together exceed 64 bits.
+ * - RPMA_E_NOSUPP: the device has neither inline data, which the write needs, nor the native
+ *   operation.
  * - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
  *
  * # Safety
@@ -2881,7 +2883,8 @@ int rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
  * - RPMA_E_INVAL: `cq` is NULL.
  * - RPMA_E_SHARED_CHANNEL: the completion channel is shared: use rpma_conn_wait(3).
  * - RPMA_E_NO_COMPLETION: there is no event: the fd is non-blocking, or a signal came.
- * - RPMA_E_PROVIDER: asking for the next event failed; the event at hand was taken.
+ * - RPMA_E_PROVIDER: reading the completion channel failed, with errno EIO after the device was
+ *   taken away; or asking for the next event failed, and the event at hand was taken.
  *
  * # Safety
  *

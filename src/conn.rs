@@ -5,14 +5,14 @@ use core::ptr::{from_ref, null_mut};
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use libc::c_int;
-use rdma_sys::{ibv_cq, rdma_cm_event_type};
+use rdma_sys::{ibv_cq, rdma_cm_event_type, rdma_conn_param};
 
 use crate::conn_cfg::Settings;
 use crate::cq::Cq;
 use crate::error::{Checked, Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared, c_bool};
 use crate::flush::{self, FlushBuffer};
-use crate::log::{File, log};
+use crate::log::{File, log, refused};
 use crate::peer::{self, Domain};
 use crate::peer_cfg::PeerCfg;
 use crate::private_data::{PrivateData, rpma_conn_private_data};
@@ -61,6 +61,8 @@ pub struct Conn {
     flush_buffer: Option<Shared<FlushBuffer>>,
     domain: Shared<Domain>,
     direct_write_to_pmem: AtomicBool,
+    /// It was accepted on this side.
+    accepted: bool,
 }
 
 /// Gets the file descriptor that becomes readable when a connection event arrives.
@@ -442,8 +444,8 @@ pub unsafe extern "C" fn rpma_conn_get_compl_fd(conn: *const Conn, fd: *mut c_in
 /// - RPMA_E_INVAL: `conn` or `cq` is NULL.
 /// - RPMA_E_NOT_SHARED_CHNL: the CQs have a channel each: use rpma_cq_wait(3).
 /// - RPMA_E_NO_COMPLETION: there is no event: the fd is non-blocking, or a signal came.
-/// - RPMA_E_PROVIDER: asking for the next event failed; the event at hand was taken, and `cq` is
-///   NULL.
+/// - RPMA_E_PROVIDER: reading the completion channel failed, with errno EIO after the device was
+///   taken away; or asking for the next event failed: the event at hand was taken, and `cq` is NULL.
 /// - RPMA_E_UNKNOWN: the event was of a CQ that is not the connection's.
 ///
 /// # Safety
@@ -486,9 +488,8 @@ impl Conn {
         let srq_rcq = srq.and_then(|srq| srq.rcq());
         let is_shared = settings.shared_channel;
         if is_shared && srq_rcq.is_some() {
-            let why = c"no shared completion channel for a shared receive queue with its own CQ";
-            log!(Error, c"rpma_conn_req_new", why);
-            return Err(Error::Inval.into());
+            let why = c"no shared channel with an SRQ that has a CQ";
+            return Err(refused!(Inval, c"rpma_conn_req_new", why));
         }
         let private_data = PrivateData::new(private_data)?;
         let verbs = id.verbs();
@@ -530,6 +531,7 @@ impl Conn {
             flush_buffer: None,
             domain,
             direct_write_to_pmem: AtomicBool::new(false),
+            accepted: false,
         })
     }
 
@@ -560,9 +562,19 @@ impl Conn {
         self.private_data.get()
     }
 
-    /// Takes a share of the buffer that flushes read into.
+    /// Takes a share of the buffer that flushes read into, unless they go out natively.
     pub(crate) fn prepare_flush(&mut self) -> Result {
-        self.flush_buffer = Some(self.domain.flush_buffer()?);
+        if self.qp.native_flush().is_none() {
+            self.flush_buffer = Some(self.domain.flush_buffer()?);
+        }
+        Ok(())
+    }
+
+    /// Accepts an incoming request.
+    pub(crate) fn accept(&mut self, param: &mut rdma_conn_param) -> Result {
+        self.id.accept(param)?;
+        self.accepted = true;
+        self.qp.shorten_rnr_timer();
         Ok(())
     }
 
@@ -581,6 +593,9 @@ impl Conn {
         let name = event.name();
         if kind == rdma_cm_event_type::RDMA_CM_EVENT_ESTABLISHED {
             self.private_data.store(event.private_data());
+            if !self.accepted {
+                self.qp.shorten_rnr_timer();
+            }
         }
         event.ack()?;
         if let Some(event) = map_event(kind) {
@@ -626,8 +641,8 @@ impl Conn {
         // SAFETY: the provider gave us the event of this CQ just now. Unacknowledged, it would keep
         // that CQ from being destroyed.
         unsafe { ack_foreign_event(cq) };
-        log!(Error, c"rpma_conn_wait", c"completion event of a CQ of another connection");
-        Err(Error::Unknown.into())
+        let why = c"event of another connection's CQ";
+        Err(refused!(Unknown, c"rpma_conn_wait", why))
     }
 
     /// Tears everything down to the end and gives the first failure. A request that was not

@@ -297,7 +297,7 @@ impl Owned<ConnReq> {
         self.conn.prepare_flush()?;
         let mut param = conn_param(pdata);
         if accept {
-            self.conn.id_mut().accept(&mut param)?;
+            self.conn.accept(&mut param)?;
         } else {
             self.conn.id().connect(&mut param)?;
         }

@@ -6,7 +6,7 @@ use rdma_sys::{ibv_context, ibv_cq, ibv_wc};
 
 use crate::error::{Error, Failure, Result, Teardown};
 use crate::ffi::{self, Out};
-use crate::log::{File, log};
+use crate::log::{File, log, refused};
 use crate::provider::verbs::{self, CompChannel, next_cq_event};
 use crate::provider::{failed, verbs::Cq as ProviderCq};
 
@@ -78,7 +78,8 @@ pub unsafe extern "C" fn rpma_cq_get_fd(cq: *const Cq, fd: *mut c_int) -> c_int 
 /// - RPMA_E_INVAL: `cq` is NULL.
 /// - RPMA_E_SHARED_CHANNEL: the completion channel is shared: use rpma_conn_wait(3).
 /// - RPMA_E_NO_COMPLETION: there is no event: the fd is non-blocking, or a signal came.
-/// - RPMA_E_PROVIDER: asking for the next event failed; the event at hand was taken.
+/// - RPMA_E_PROVIDER: reading the completion channel failed, with errno EIO after the device was
+///   taken away; or asking for the next event failed, and the event at hand was taken.
 ///
 /// # Safety
 ///
@@ -252,6 +253,6 @@ fn poll_failed(got: c_int) -> Failure {
     if got < 0 {
         return failed!(c"ibv_poll_cq");
     }
-    log!(Error, c"rpma_cq_get_wc", c"ibv_poll_cq() gave more completions than asked for");
-    Error::Unknown.into()
+    let why = c"ibv_poll_cq() gave too many completions";
+    refused!(Unknown, c"rpma_cq_get_wc", why)
 }

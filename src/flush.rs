@@ -16,15 +16,15 @@ use rdma_sys::{
 };
 
 use crate::conn::Conn;
-use crate::error::{Error, Failure, Result, Teardown};
+use crate::error::{Error, Result, Teardown};
 use crate::ffi::{self, Shared};
-use crate::log::{File, Text, Variable, log};
+use crate::log::{File, Text, Variable, refused};
 use crate::mr::{
     MrRemote, RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
 };
 use crate::operations::send_flags;
 use crate::peer::Domain;
-use crate::provider::qp::{NativeOps, NativeQp, Qp, Remote, Send};
+use crate::provider::qp::{Features, NativeQp, Qp, Remote, Send};
 use crate::provider::verbs::{Mr, read_dst_access};
 use crate::provider::{check_code, failed};
 
@@ -148,14 +148,22 @@ impl Conn {
         let remote = dst.at(range.offset, range.len)?;
         let usage = match kind {
             PERSISTENT if !self.direct_write_to_pmem() => {
-                return Err(refused(c"the peer does not declare direct write to PMem"));
+                return Err(refused!(
+                    NoSupp,
+                    c"rpma_flush",
+                    c"the peer does not declare direct write to PMem"
+                ));
             }
             PERSISTENT => RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
             VISIBILITY => RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
             _ => return Err(Error::Inval.into()),
         };
         if dst.usage() & usage == 0 {
-            return Err(refused(c"the region was not registered for this type of flush"));
+            return Err(refused!(
+                NoSupp,
+                c"rpma_flush",
+                c"the region was not registered for this type of flush"
+            ));
         }
         if let Some(qp) = self.qp().native_flush() {
             let code = native(qp, remote, range.len, usage, flags, op_context);
@@ -189,12 +197,6 @@ fn flush_at_the_end(
     let read = range.to_read(dst.size());
     let remote = dst.at(read.offset, 0)?;
     qp.post_send(reading(flags, op_context), remote, buffer.sge(read.len))
-}
-
-#[cold]
-fn refused(why: &'static CStr) -> Failure {
-    log!(Error, c"rpma_flush", why);
-    Error::NoSupp.into()
 }
 
 #[cold]
@@ -294,12 +296,12 @@ static REQUESTED: AtomicU8 = AtomicU8::new(0);
 
 /// Reads `RPMA_FLUSH` and `RPMA_ATOMIC_WRITE`. Called once, when the library is loaded.
 pub(crate) fn configure() {
-    let flush = requested(c"RPMA_FLUSH", NativeOps::FLUSH);
-    let atomic_write = requested(c"RPMA_ATOMIC_WRITE", NativeOps::ATOMIC_WRITE);
+    let flush = requested(c"RPMA_FLUSH", Features::FLUSH);
+    let atomic_write = requested(c"RPMA_ATOMIC_WRITE", Features::ATOMIC_WRITE);
     REQUESTED.store(flush.and(atomic_write).to_bits(), Ordering::Relaxed);
 }
 
-fn requested(name: &'static CStr, ops: NativeOps) -> NativeOps {
+fn requested(name: &'static CStr, ops: Features) -> Features {
     let variable = Variable::read(name);
     let native = variable.value.is_some_and(|value| value == Text::new(c"native"));
     if !native {
@@ -309,8 +311,8 @@ fn requested(name: &'static CStr, ops: NativeOps) -> NativeOps {
 }
 
 /// The native operations that the user asks for.
-pub(crate) fn requested_native_ops() -> NativeOps {
-    NativeOps::from_bits(REQUESTED.load(Ordering::Relaxed))
+pub(crate) fn requested_native_ops() -> Features {
+    Features::from_bits(REQUESTED.load(Ordering::Relaxed))
 }
 
 #[cfg(test)]

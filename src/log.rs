@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use libc::{c_char, c_int, c_ulong, c_void};
 
-use crate::error::{Checked, Error, errno};
+use crate::error::{Checked, Error, Failure, errno};
 use crate::ffi::{self, Out};
 
 /// The importance of a message. A lower number is more important.
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn rpma_log_get_threshold(
     ffi::access(|| {
         // SAFETY: the caller's promise 2 for `level`.
         let level = unsafe { Out::new(level) }?;
-        level.set(threshold_cell(threshold)?.load(Ordering::Relaxed));
+        level.set(threshold_of(threshold)?.get());
         Ok(())
     })
 }
@@ -206,12 +206,45 @@ const DEBUG: c_int = rpma_log_level::RPMA_LOG_LEVEL_DEBUG as c_int;
 
 const FILE: File = File::Log;
 
-static THRESHOLD: AtomicI32 = AtomicI32::new(Level::Warning as c_int);
-static THRESHOLD_AUX: AtomicI32 = AtomicI32::new(DISABLED);
+static THRESHOLD: Threshold = Threshold::new(Level::Warning as c_int);
+static THRESHOLD_AUX: Threshold = Threshold::new(DISABLED);
 /// The user's function, or NULL for the default one.
 static FUNCTION: AtomicPtr<rpma_log_function> = AtomicPtr::new(null_mut());
 
-fn threshold_cell(threshold: c_int) -> Checked<&'static AtomicI32> {
+/// The level up to which messages pass: twice that, and one more once the program has set it. With
+/// a static library, constructors of the program may do so before the environment is read.
+struct Threshold(AtomicI32);
+
+impl Threshold {
+    const fn new(level: c_int) -> Self {
+        Self(AtomicI32::new(2 * level))
+    }
+
+    fn get(&self) -> c_int {
+        self.0.load(Ordering::Relaxed) >> 1
+    }
+
+    #[inline]
+    fn passes(&self, level: c_int) -> bool {
+        2 * level <= self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, level: c_int) {
+        self.0.store(2 * level + 1, Ordering::Relaxed);
+    }
+
+    /// Sets it unless the program has.
+    fn preset(&self, level: c_int) {
+        let before = self.0.load(Ordering::Relaxed);
+        if before & 1 == 0 {
+            let (new, relaxed) = (2 * level, Ordering::Relaxed);
+            // Fails where the program sets it at this moment.
+            let _ = self.0.compare_exchange(before, new, relaxed, relaxed);
+        }
+    }
+}
+
+fn threshold_of(threshold: c_int) -> Checked<&'static Threshold> {
     const PRIMARY: c_int = rpma_log_threshold::RPMA_LOG_THRESHOLD as c_int;
     const AUX: c_int = rpma_log_threshold::RPMA_LOG_THRESHOLD_AUX as c_int;
     match threshold {
@@ -222,40 +255,41 @@ fn threshold_cell(threshold: c_int) -> Checked<&'static AtomicI32> {
 }
 
 fn set_threshold(threshold: c_int, level: c_int) -> Checked {
-    let cell = threshold_cell(threshold)?;
+    let threshold = threshold_of(threshold)?;
     if !(DISABLED..=DEBUG).contains(&level) {
         return Err(Error::Inval);
     }
-    cell.store(level, Ordering::Relaxed);
+    threshold.set(level);
     Ok(())
 }
 
 #[inline]
 pub(crate) fn enabled(level: Level) -> bool {
-    level as c_int <= THRESHOLD.load(Ordering::Relaxed)
+    THRESHOLD.passes(level as c_int)
 }
 
 /// Sets the thresholds from `RPMA_LOG` and `RPMA_LOG_STDERR`, for users who cannot change the
-/// program. Called once, when the library is loaded.
+/// program. Called once, when the library is loaded. What the program sets counts before that, too.
 pub(crate) fn configure() {
     let aux = Variable::read(c"RPMA_LOG_STDERR");
     if let Some(level) = aux.value.and_then(parse_level) {
-        THRESHOLD_AUX.store(level, Ordering::Relaxed);
-        THRESHOLD.fetch_max(level, Ordering::Relaxed);
+        THRESHOLD_AUX.preset(level);
+        THRESHOLD.preset(level.max(Level::Warning as c_int));
     } else if aux.value.is_some() {
         // Who wants messages on stderr looks there for what is wrong with the wish.
-        THRESHOLD_AUX.store(Level::Warning as c_int, Ordering::Relaxed);
+        THRESHOLD_AUX.preset(Level::Warning as c_int);
         aux.ignored(c"rpma_log");
-        THRESHOLD_AUX.store(DISABLED, Ordering::Relaxed);
+        THRESHOLD_AUX.preset(DISABLED);
     }
     let primary = Variable::read(c"RPMA_LOG");
     match primary.value.and_then(parse_level) {
-        Some(level) => THRESHOLD.store(level, Ordering::Relaxed),
+        Some(level) => THRESHOLD.preset(level),
         None => primary.ignored(c"rpma_log"),
     }
 }
 
 fn parse_level(name: Text) -> Option<c_int> {
+    #[unsafe(link_section = ".data.names")]
     static NAMES: [[u8; 9]; 7] = [
         *b"disabled\0",
         *b"fatal\0\0\0\0",
@@ -292,10 +326,11 @@ impl Variable {
     }
 
     /// Warns that the value means nothing, if there is one.
+    #[inline(never)]
     pub(crate) fn ignored(self, function: &'static CStr) {
         if self.value.is_some() {
             let value = Part::Quoted(self.value);
-            log!(Warning, function, c"%: unknown value %; ignored", self.name, value);
+            log!(Warning, function, c"%: unknown value %, ignored", self.name, value);
         }
     }
 }
@@ -366,6 +401,8 @@ pub(crate) enum File {
 }
 
 /// In the order of [`File`]. The names themselves: addresses of them would have to be relocated.
+// Not with the constants, here and below: those come in whole pages, and theirs are full.
+#[unsafe(link_section = ".data.names")]
 static FILE_NAMES: [[u8; 12]; 13] = [
     *b"cm.rs\0\0\0\0\0\0\0",
     *b"conn.rs\0\0\0\0\0",
@@ -399,6 +436,7 @@ impl Origin {
 
     fn level_name(self) -> *const c_char {
         // The texts themselves: addresses of them would have to be relocated.
+        #[unsafe(link_section = ".data.names")]
         static NAMES: [[u8; 8]; 5] =
             [*b"*ERROR*\0", *b"*WARN*\0\0", *b"*NOTE*\0\0", *b"*INFO*\0\0", *b"*DEBUG*\0"];
         let number = self.level() - Level::Error as c_int;
@@ -429,17 +467,36 @@ impl Origin {
 /// `log!(Error, c"function", c"% bytes", 42_u64)`.
 macro_rules! log {
     ($level:ident, $function:expr, $text:expr $(, $part:expr)* $(,)?) => {
-        if $crate::log::enabled($crate::log::Level::$level) {
-            $crate::log::send(
-                const { $crate::log::Origin::new($crate::log::Level::$level, FILE, line!()) },
-                $crate::log::Text::new($function),
-                $crate::log::Text::new($text),
-                &[$( $crate::log::Part::from($part) ),*],
-            );
-        }
+        $crate::log::send(
+            const { $crate::log::Origin::new($crate::log::Level::$level, FILE, line!()) },
+            $crate::log::Text::new($function),
+            $crate::log::Text::new($text),
+            &[$( $crate::log::Part::from($part) ),*],
+        )
     };
 }
 pub(crate) use log;
+
+/// Logs why a call fails and gives the failure: `refused!(Inval, c"function", c"reason")`.
+macro_rules! refused {
+    ($error:ident, $function:expr, $why:expr) => {
+        $crate::log::refusal(
+            const { $crate::log::Origin::new($crate::log::Level::Error, FILE, line!()) },
+            $crate::log::Text::new($function),
+            $crate::log::Text::new($why),
+            $crate::error::Error::$error,
+        )
+    };
+}
+pub(crate) use refused;
+
+/// Out of line, and once, to keep the calls small.
+#[cold]
+#[inline(never)]
+pub(crate) fn refusal(origin: Origin, function: Text, why: Text, error: Error) -> Failure {
+    send(origin, function, why, &[]);
+    error.into()
+}
 
 /// What a % in a message stands for.
 #[derive(Clone, Copy)]
@@ -559,9 +616,11 @@ impl Message {
 }
 
 /// Puts the message together and hands it to the log function.
-#[cold]
 #[inline(never)]
 pub(crate) fn send(origin: Origin, function: Text, text: Text, parts: &[Part]) {
+    if !THRESHOLD.passes(origin.level()) {
+        return;
+    }
     let errno_before = errno::get();
     let mut message = Message::new();
     message.append(text, parts);
@@ -596,7 +655,7 @@ fn deliver(origin: Origin, function: Text, message: &Message) {
 fn default_function(origin: Origin, function: Text, message: &Message) {
     let (name, file, line) = (origin.level_name(), origin.file(), origin.line());
     let (function, message) = (function.as_ptr(), message.as_ptr());
-    if origin.level() <= THRESHOLD_AUX.load(Ordering::Relaxed) {
+    if THRESHOLD_AUX.passes(origin.level()) {
         let mut time = [0; 32];
         let micros = write_time(&mut time);
         const SIZE: usize = Message::SIZE + 128;
@@ -763,8 +822,25 @@ mod tests {
         }
         for level in DISABLED..=DEBUG {
             assert!(set_threshold(1, level).is_ok());
-            assert_eq!(THRESHOLD_AUX.load(Ordering::Relaxed), level);
+            assert_eq!(THRESHOLD_AUX.get(), level);
         }
-        THRESHOLD_AUX.store(DISABLED, Ordering::Relaxed);
+        THRESHOLD_AUX.set(DISABLED);
+    }
+
+    #[test]
+    fn what_the_program_sets_stays_and_what_it_does_not_can_be_preset() {
+        for level in DISABLED..=DEBUG {
+            let threshold = Threshold::new(DISABLED);
+            for preset in DISABLED..=DEBUG {
+                threshold.preset(preset);
+                assert_eq!(threshold.get(), preset);
+            }
+            threshold.set(level);
+            threshold.preset(DEBUG);
+            assert_eq!(threshold.get(), level);
+            for message in DISABLED..=DEBUG {
+                assert_eq!(threshold.passes(message), message <= level);
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ use rdma_sys::{ibv_access_flags, ibv_advise_mr, ibv_sge};
 
 use crate::error::{Checked, Error, Failure, Result, errno};
 use crate::ffi::{self, Out, Owned};
-use crate::log::{File, Part, log};
+use crate::log::{File, Level, Part, enabled, log, refused};
 use crate::peer::{Domain, Peer};
 use crate::provider::failed;
 use crate::provider::qp::Remote;
@@ -620,8 +620,8 @@ fn remedies(usage: c_int, caps: DeviceCaps) -> [Remedy; 3] {
 /// Tells why memory could not be registered.
 fn reg_failed(errno: c_int, caps: DeviceCaps) -> Failure {
     if errno == libc::EOPNOTSUPP && !caps.odp {
-        let why = c"ibv_reg_mr() failed: this memory needs on-demand paging, as files on a DAX \
-            file system do, and the device has none (a device DAX works): %";
+        let why = c"ibv_reg_mr() failed: the memory needs on-demand paging, as on a DAX file \
+            system (a device DAX works): %";
         log!(Error, c"rpma_mr_reg", why, Part::Cause(errno));
         return Failure::provider(errno);
     }
@@ -694,19 +694,21 @@ impl MrRemote {
         };
         let name = FROM_DESCRIPTOR;
         if region.usage == 0 {
-            log!(Error, name, c"the descriptor's usage is 0");
-            return Err(Error::Inval.into());
+            return Err(refused!(Inval, name, c"the descriptor's usage is 0"));
         }
         let region = Owned::new(region)?;
-        log!(
-            Debug,
-            name,
-            c"address %, size %, rkey %, usage %",
-            Part::Hex(region.addr),
-            region.size,
-            Part::Hex(region.rkey.into()),
-            Part::Hex(region.usage.into()),
-        );
+        // Checked here, since the numbers take more time than all else.
+        if enabled(Level::Debug) {
+            log!(
+                Debug,
+                name,
+                c"address %, size %, rkey %, usage %",
+                Part::Hex(region.addr),
+                region.size,
+                Part::Hex(region.rkey.into()),
+                Part::Hex(region.usage.into()),
+            );
+        }
         Ok(region)
     }
 }

@@ -206,6 +206,8 @@ pub unsafe extern "C" fn rpma_write_with_imm(
 ///
 /// - RPMA_E_INVAL: `conn`, `dst` or `src` is NULL, `flags` is 0, `dst_offset` is no multiple of 8,
 ///   or address and offset together exceed 64 bits.
+/// - RPMA_E_NOSUPP: the device has neither inline data, which the write needs, nor the native
+///   operation.
 /// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
 ///
 /// # Safety
@@ -486,16 +488,19 @@ impl Conn {
             return Err(Error::Inval.into());
         }
         let remote = dst.at(dst_offset, LENGTH as usize)?;
-        if let Some(qp) = self.qp().native_atomic_write() {
+        let qp = self.qp();
+        if !qp.emulates_atomic_write() {
             // SAFETY: passed on to the caller.
-            return unsafe { qp.atomic_write(remote, src, flags, op_context) };
+            return unsafe {
+                qp.write_atomically(remote.rkey, remote.addr, src, flags, op_context)
+            };
         }
         // The data go with the work request, so that the caller's variable is free again. The
         // fence orders the write after a flush by reading.
         let opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE;
         let flags = flags | ibv_send_flags::IBV_SEND_INLINE.0 | ibv_send_flags::IBV_SEND_FENCE.0;
         let data = ibv_sge { addr: src as u64, length: LENGTH, lkey: 0 };
-        self.qp().post_send(Send { wr_id: op_context, opcode, flags, imm: 0 }, remote, data)
+        qp.post_send(Send { wr_id: op_context, opcode, flags, imm: 0 }, remote, data)
     }
 }
 

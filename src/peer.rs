@@ -13,8 +13,7 @@ use crate::ffi::{self, Out, Owned, Shared};
 use crate::flush::{self, FlushBuffer};
 use crate::log::{File, log};
 use crate::provider::cm::CmId;
-use crate::provider::failed;
-use crate::provider::qp::{NativeOps, Qp, QpAttributes};
+use crate::provider::qp::{Features, Qp, QpAttributes};
 use crate::provider::verbs::{DeviceCaps, Pd, device_name};
 
 const FILE: File = File::Peer;
@@ -131,7 +130,7 @@ impl Peer {
 unsafe fn tell_missing(caps: DeviceCaps, context: NonNull<ibv_context>) {
     // SAFETY: passed on to the caller.
     let device = unsafe { device_name(context.as_ptr()) };
-    for operation in [NativeOps::ATOMIC_WRITE, NativeOps::FLUSH] {
+    for operation in [Features::ATOMIC_WRITE, Features::FLUSH] {
         if !caps.native.has(operation) {
             log!(Info, c"rpma_peer_new", c"% has no %", device, operation.name());
         }
@@ -144,8 +143,8 @@ pub(crate) struct Domain {
     /// NULL once it was deallocated.
     pd: AtomicPtr<ibv_pd>,
     caps: DeviceCaps,
-    /// The native operations that QPs are asked for, less and less as drivers refuse.
-    native: NativeChoice,
+    /// What QPs are asked for.
+    choice: Choice,
     /// The domain's own share of its flush buffer, or NULL; see [`Domain::flush_buffer`].
     flush_buffer: AtomicPtr<c_void>,
 }
@@ -156,7 +155,7 @@ impl Domain {
         Self {
             pd: AtomicPtr::new(pd.as_ptr()),
             caps,
-            native: NativeChoice::new(requested, requested.in_both(caps.native)),
+            choice: Choice::new(requested, requested.in_both(caps.native)),
             flush_buffer: AtomicPtr::new(null_mut()),
         }
     }
@@ -171,23 +170,28 @@ impl Domain {
         self.caps
     }
 
-    /// Makes the QP of `id`, with as many of the wanted native operations as driver and device
-    /// grant.
+    /// Makes the QP of `id`, with as many of the wanted features as driver and device grant.
     pub(crate) fn create_qp(&self, id: &CmId, attributes: &QpAttributes) -> Result<Qp> {
-        let wanted = self.native.get();
-        let mut ops = wanted;
+        let wanted = self.choice.get();
+        let mut features = wanted;
         let errno_before = errno::get();
+        // Where nothing helps, the cause is what was said before inline data were given up.
+        let mut cause = 0;
         loop {
-            match Qp::create(id, attributes, ops) {
+            let errno = match Qp::create(id, attributes, features) {
                 Ok(qp) => {
                     errno::set(errno_before);
-                    self.native.granted(ops);
+                    self.choice.granted(features);
                     return Ok(qp);
                 }
-                Err(libc::EOPNOTSUPP | libc::EINVAL | libc::ENOSYS) if ops != NativeOps::NONE => {
-                    ops = ops.step_down(wanted);
-                }
-                Err(errno) => return Err(failed!(c"rdma_create_qp_ex", errno)),
+                Err(errno) => errno,
+            };
+            if features.has(Features::INLINE) == wanted.has(Features::INLINE) {
+                cause = errno;
+            }
+            features = match (errno, features.step_down(wanted)) {
+                (libc::EOPNOTSUPP | libc::EINVAL | libc::ENOSYS, Some(less)) => less,
+                _ => return Err(attributes.refused(wanted, cause)),
             }
         }
     }
@@ -262,32 +266,32 @@ fn release(raw: *mut c_void) {
     }
 }
 
-/// Which native operations to ask a QP for, as known so far.
-struct NativeChoice {
-    requested: NativeOps,
+/// What to ask a QP for, as known so far: inline data, and the native operations that the user
+/// requested and the device has, less and less as its driver refuses.
+struct Choice {
+    requested: Features,
     current: AtomicU8,
     warned: AtomicBool,
 }
 
-impl NativeChoice {
-    const fn new(requested: NativeOps, wanted: NativeOps) -> Self {
-        Self { requested, current: AtomicU8::new(wanted.to_bits()), warned: AtomicBool::new(false) }
+impl Choice {
+    const fn new(requested: Features, native: Features) -> Self {
+        let current = AtomicU8::new(native.and(Features::INLINE).to_bits());
+        Self { requested, current, warned: AtomicBool::new(false) }
     }
 
-    fn get(&self) -> NativeOps {
-        NativeOps::from_bits(self.current.load(Ordering::Relaxed))
+    fn get(&self) -> Features {
+        Features::from_bits(self.current.load(Ordering::Relaxed))
     }
 
     /// Remembers what a QP was granted, and tells once what was requested and is not to be had.
-    fn granted(&self, ops: NativeOps) {
-        if self.requested == NativeOps::NONE {
+    fn granted(&self, features: Features) {
+        self.current.store(features.to_bits(), Ordering::Relaxed);
+        let missing = self.requested.without(features);
+        if missing == Features::NONE || self.warned.swap(true, Ordering::Relaxed) {
             return;
         }
-        self.current.store(ops.to_bits(), Ordering::Relaxed);
-        if ops == self.requested || self.warned.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let (name, missing) = (c"rpma_conn_req_new", self.requested.without(ops));
+        let name = c"rpma_conn_req_new";
         log!(Warning, name, c"% requested, but not granted: emulating", missing.name());
     }
 }
@@ -297,19 +301,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_choice_of_native_operations_is_remembered() {
+    fn inline_data_and_the_native_operations_of_the_device_are_asked_for() {
         for bits in 0..4 {
-            let ops = NativeOps::from_bits(bits);
-            assert_eq!(NativeChoice::new(ops, ops).get(), ops);
+            let native = Features::from_bits(bits);
+            assert_eq!(Choice::new(native, native).get(), native.and(Features::INLINE));
         }
     }
 
     #[test]
-    fn a_refused_operation_is_not_asked_for_again() {
-        let both = NativeOps::ALL;
-        let choice = NativeChoice::new(both, both);
-        let less = both.step_down(both);
-        choice.granted(less);
-        assert_eq!(choice.get(), less);
+    fn what_was_refused_is_not_asked_for_again() {
+        let both = Features::NATIVE;
+        let choice = Choice::new(both, both);
+        while let Some(less) = choice.get().step_down(both.and(Features::INLINE)) {
+            choice.granted(less);
+            assert_eq!(choice.get(), less);
+        }
+        assert_eq!(choice.get(), Features::NONE);
     }
 }

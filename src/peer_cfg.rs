@@ -5,9 +5,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use libc::{c_int, c_void};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ffi::{self, Out, Owned, c_bool};
-use crate::log::{File, log};
+use crate::log::{File, log, refused};
 
 const FILE: File = File::PeerCfg;
 
@@ -285,8 +285,7 @@ impl PeerCfg {
     fn from_descriptor(desc: &[u8]) -> Result<Owned<Self>> {
         let name = c"rpma_peer_cfg_from_descriptor";
         let Some(flag) = desc.first() else {
-            log!(Error, name, c"the descriptor has 0 bytes instead of at least 1");
-            return Err(Error::Inval.into());
+            return Err(refused!(Inval, name, c"the descriptor is empty"));
         };
         let pcfg = Self::new(*flag != 0)?;
         let word = if pcfg.direct_write_to_pmem() { c"possible" } else { c"not possible" };

@@ -303,7 +303,8 @@ DIFFERS(conn_cfg, the_sq_and_rq_sizes_are_those_of_the_qp, "F17")
 	req = UNTOUCHED;
 	FAILS(rpma_conn_req_new(peer, ADDRESS, PORT, cfg, &req),
 		RPMA_E_PROVIDER, EINVAL);
-	EQUAL(calls_with(", sq=4294967295 rq=65536 "), 1);
+	EQUAL(calls_with(", sq=4294967295 rq=65536 send_sge=1 recv_sge=1 "
+		"inline=8"), 1);
 	SAME(req, UNTOUCHED);
 	rpma_conn_cfg_delete(&cfg);
 	no_peer(&peer);

@@ -473,6 +473,7 @@ TEST(conn_req_connect, outgoing_connects_last_of_all)
 	no_peer(&peer);
 }
 
+/* what can fail; the timer after it only may be refused */
 DIFFERS(conn_req_connect, incoming_accepts_last_of_all, "F12")
 {
 	struct rpma_ep *ep;
@@ -486,10 +487,213 @@ DIFFERS(conn_req_connect, incoming_accepts_last_of_all, "F12")
 	RETURNS(rpma_conn_req_connect(&req, NULL, &conn), 0);
 	SAME(req, NULL);
 	CHECK(conn != NULL);
-	TEXT(provider_log_line(provider_log_length() - 1),
+	TEXT(provider_log_line(provider_log_length() - 2),
 		"rdma_accept(id2, no data len=0" PARAMETERS);
 	rpma_conn_delete(&conn);
 	rpma_ep_shutdown(&ep);
+	no_peer(&peer);
+}
+
+static void accept_one(int modify_error, unsigned int timers_at_established)
+{
+	struct rpma_ep *ep;
+	struct rpma_conn_req *req;
+	struct rpma_conn *conn = NULL;
+	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
+
+	peer = a_peer();
+	ep = an_endpoint(peer);
+	req = an_incoming_request(ep, NULL);
+	watch();
+	if (modify_error)
+		provider_fail(CALL_ibv_modify_qp, 1, modify_error);
+	errno = EXDEV;
+	EQUAL(rpma_conn_req_connect(&req, NULL, &conn), 0);
+	EQUAL(errno, EXDEV);
+	LOG_COUNT(RPMA_LOG_LEVEL_WARNING, 0);
+	if (!modify_error)
+		TEXT(provider_log_line(provider_log_length() - 1),
+			"ibv_modify_qp(qp1, min_rnr_timer=12) = 0");
+	watch();
+	event_for(conn, RDMA_CM_EVENT_ESTABLISHED, NULL, 0);
+	RETURNS(rpma_conn_next_event(conn, &event), 0);
+	EQUAL(event, RPMA_CONN_ESTABLISHED);
+	EQUAL(calls_with("ibv_modify_qp"), timers_at_established);
+	rpma_conn_delete(&conn);
+	rpma_ep_shutdown(&ep);
+	no_peer(&peer);
+	provider_clear_plans();
+}
+
+/* once, and as early as the QP's state allows */
+DIFFERS(conn_req_connect, accepting_shortens_the_rnr_timer, "F32")
+{
+	accept_one(0, 0);
+}
+
+TEST(conn_req_connect, incoming_with_a_refused_rnr_timer_is_fine_unlogged)
+{
+	static const int errors[] = {EINVAL, EOPNOTSUPP, ENOSYS, EIO};
+
+	for (unsigned int n = 0; n < 4; n++) {
+		accept_one(errors[n], 0);
+		provider_reset();
+	}
+}
+
+DIFFERS(conn_req_connect, a_failed_accept_leaves_the_timer_alone, "F4")
+{
+	struct rpma_ep *ep;
+	struct rpma_conn_req *req;
+	struct rpma_conn *conn = UNTOUCHED;
+
+	peer = a_peer();
+	ep = an_endpoint(peer);
+	req = an_incoming_request(ep, NULL);
+	provider_fail(CALL_rdma_accept, 1, EIO);
+	watch();
+	RETURNS(rpma_conn_req_connect(&req, NULL, &conn), RPMA_E_PROVIDER);
+	EQUAL(calls_with("ibv_modify_qp"), 0);
+	rpma_ep_shutdown(&ep);
+	no_peer(&peer);
+}
+
+/* ---- devices without inline data ---- */
+
+/* the inline data that each QP was asked for, as one text */
+static const char *inline_tries(void)
+{
+	static char text[64];
+
+	text[0] = '\0';
+	for (unsigned int n = 0; n < provider_log_length(); n++) {
+		const char *line = provider_log_line(n);
+		const char *size = strstr(line, "inline=");
+
+		if (strncmp(line, "rdma_create_qp_ex(", 18) == 0 && size)
+			snprintf(text + strlen(text),
+				sizeof(text) - strlen(text), "%s%d%s",
+				*text ? " " : "", atoi(size + 7),
+				strstr(line, ") = qp") ? "" : "!");
+	}
+	return text;
+}
+
+DIFFERS(conn_req_new, asks_for_no_inline_data_where_it_is_refused, "F35")
+{
+	struct rpma_mr_remote *remote;
+	struct rpma_mr_local *local;
+	struct rpma_conn *conn, *second;
+
+	provider_device.max_inline = 0;
+	peer = a_peer();
+	local = a_region(peer, 4096, 0xff);
+	remote = a_remote_region(0x500000000000, 4096, 0xff);
+	watch();
+	errno = EXDEV;
+	conn = a_connection(peer, NULL);
+	EQUAL(errno, EXDEV);
+	TEXT(inline_tries(), "8! 0");
+	LOG_COUNT(RPMA_LOG_LEVEL_WARNING, 0);
+	/* the peer knows it from here on */
+	watch();
+	second = a_connection(peer, NULL);
+	TEXT(inline_tries(), "0");
+
+	watch();
+	RETURNS(rpma_atomic_write(conn, remote, 8, "12345678",
+		RPMA_F_COMPLETION_ALWAYS, NULL), RPMA_E_NOSUPP);
+	NO_CALLS();
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "inline");
+	INVALID(rpma_atomic_write(conn, remote, 4, "12345678",
+		RPMA_F_COMPLETION_ALWAYS, NULL));
+	watch();
+	RETURNS(rpma_write(conn, remote, 0, local, 0, 8,
+		RPMA_F_COMPLETION_ALWAYS, NULL), 0);
+	RETURNS(rpma_read(conn, local, 0, remote, 0, 8,
+		RPMA_F_COMPLETION_ALWAYS, NULL), 0);
+	RETURNS(rpma_flush(conn, remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY,
+		RPMA_F_COMPLETION_ALWAYS, NULL), 0);
+	RETURNS(rpma_send(conn, local, 0, 8, RPMA_F_COMPLETION_ALWAYS, NULL),
+		0);
+	RETURNS(rpma_recv(conn, local, 0, 8, NULL), 0);
+	NO_LOG();
+	rpma_conn_delete(&second);
+	rpma_conn_delete(&conn);
+	rpma_mr_remote_delete(&remote);
+	rpma_mr_dereg(&local);
+	no_peer(&peer);
+}
+
+TEST(conn_req_new, inline_data_that_can_be_had_are_asked_for_every_time)
+{
+	struct rpma_conn_req *req, *second;
+
+	provider_device.max_inline = 8;
+	peer = a_peer();
+	watch();
+	req = a_request(peer, NULL);
+	second = a_request(peer, NULL);
+	TEXT(inline_tries(), "8 8");
+	rpma_conn_req_delete(&second);
+	rpma_conn_req_delete(&req);
+	no_peer(&peer);
+}
+
+TEST(conn_req_new, the_line_for_a_refused_qp_names_all_sizes)
+{
+	struct rpma_conn_cfg *cfg = a_cfg(0, false, NULL);
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	peer = a_peer();
+	rpma_conn_cfg_set_sq_size(cfg, 70001);
+	rpma_conn_cfg_set_rq_size(cfg, 70002);
+	watch();
+	RETURNS(rpma_conn_req_new(peer, ADDRESS, PORT, cfg, &req),
+		RPMA_E_PROVIDER);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_create_qp_ex", "70001", "70002",
+		"8", strerror(EINVAL));
+	rpma_conn_cfg_delete(&cfg);
+	no_peer(&peer);
+}
+
+/* a QP that is refused for another reason is no reason to do without */
+DIFFERS(conn_req_new, what_inline_data_is_not_to_blame_for_stays_the_failure,
+	"F35")
+{
+	struct rpma_conn_cfg *cfg = a_cfg(0, false, NULL);
+	struct rpma_conn_req *req = UNTOUCHED;
+	struct rpma_conn *conn;
+
+	peer = a_peer();
+	rpma_conn_cfg_set_sq_size(cfg, 70001);
+	rpma_conn_cfg_set_rq_size(cfg, 70002);
+	watch();
+	FAILS(rpma_conn_req_new(peer, ADDRESS, PORT, cfg, &req),
+		RPMA_E_PROVIDER, EINVAL);
+	SAME(req, UNTOUCHED);
+	TEXT(inline_tries(), "8! 0!");
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_create_qp_ex", "70001", "70002",
+		"inline 8", strerror(EINVAL));
+	/* whatever the second try says */
+	provider_fail(CALL_rdma_create_qp_ex, 2, ENOMEM);
+	watch();
+	FAILS(rpma_conn_req_new(peer, ADDRESS, PORT, cfg, &req),
+		RPMA_E_PROVIDER, EINVAL);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "inline 8", strerror(EINVAL));
+	/* one that is not about what was asked for is not tried again */
+	rpma_conn_cfg_set_sq_size(cfg, 10);
+	rpma_conn_cfg_set_rq_size(cfg, 10);
+	provider_fail(CALL_rdma_create_qp_ex, 1, ENOMEM);
+	watch();
+	FAILS(rpma_conn_req_new(peer, ADDRESS, PORT, cfg, &req),
+		RPMA_E_PROVIDER, ENOMEM);
+	TEXT(inline_tries(), "8!");
+	watch();
+	conn = a_connection(peer, cfg);
+	TEXT(inline_tries(), "8");
+	rpma_conn_delete(&conn);
+	rpma_conn_cfg_delete(&cfg);
 	no_peer(&peer);
 }
 

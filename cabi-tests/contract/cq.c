@@ -167,13 +167,37 @@ TEST(cq_wait, non_blocking_fd_without_event_is_no_completion_unlogged)
 	end();
 }
 
-TEST(cq_wait, failing_ibv_get_cq_event_is_no_completion_unlogged)
+TEST(cq_wait, eagain_and_eintr_are_no_completion_unlogged)
 {
+	static const int errors[] = {EAGAIN, EINTR};
+
 	begin();
-	provider_fail(CALL_ibv_get_cq_event, 1, EIO);
-	RETURNS(rpma_cq_wait(cq), RPMA_E_NO_COMPLETION);
-	EQUAL(provider_log_length(), 1);
-	NO_LOG();
+	for (unsigned int n = 0; n < 2; n++) {
+		provider_fail(CALL_ibv_get_cq_event, 1, errors[n]);
+		RETURNS(rpma_cq_wait(cq), RPMA_E_NO_COMPLETION);
+		EQUAL(provider_log_length(), n + 1);
+		NO_LOG();
+	}
+	end();
+}
+
+DIFFERS(cq_wait, any_other_failure_to_read_the_channel_is_a_provider_error,
+	"F29")
+{
+	static const int errors[] = {EIO, EBADF, ENODEV, EINVAL};
+
+	begin();
+	for (unsigned int n = 0; n < 4; n++) {
+		provider_fail(CALL_ibv_get_cq_event, 1, errors[n]);
+		watch();
+		FAILS(rpma_cq_wait(cq), RPMA_E_PROVIDER, errors[n]);
+		EQUAL(provider_log_length(), 1);
+		LOGGED(RPMA_LOG_LEVEL_ERROR, "ibv_get_cq_event",
+			strerror(errors[n]));
+	}
+	/* and no event is lost by it */
+	complete(1);
+	RETURNS(rpma_cq_wait(cq), 0);
 	end();
 }
 

@@ -241,6 +241,92 @@ TEST(native, atomic_write_is_one_atomic_write_work_request)
 	end();
 }
 
+/* F38: a flush region for a connection whose flushes go out natively */
+TEST(native, no_buffer_is_made_for_flushes_that_do_not_read)
+{
+	struct rpma_conn *conns[2];
+
+	device(CAP_ATOMIC_WRITE | CAP_FLUSH, OP_ATOMIC_WRITE | OP_FLUSH);
+	for (unsigned int n = 0; n < 2; n++)
+		conns[n] = a_connection(peer, NULL);
+	EQUAL(calls_with("ibv_reg_mr"), 0);
+	EQUAL(provider_count("mr"), 0);
+	EQUAL(provider_mapping_size(), 0);
+	for (unsigned int n = 0; n < 2; n++)
+		rpma_conn_delete(&conns[n]);
+	no_peer(&peer);
+}
+
+/* F38: the driver stops granting them, or never did */
+TEST(native, a_later_connection_that_reads_makes_the_buffer)
+{
+	struct rpma_conn *native, *reading;
+
+	begin(CAP_FLUSH, OP_FLUSH);
+	native = conn;
+	provider_device.send_ops = 0;
+	watch();
+	reading = a_connection(peer, NULL);
+	EQUAL(calls_with("ibv_reg_mr(pd1, private+0, 8, LOCAL_WRITE)"), 1);
+	RETURNS(rpma_flush(reading, remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY,
+		ALWAYS, NULL), 0);
+	EQUAL(calls_with("RDMA_READ"), 1);
+	RETURNS(rpma_flush(native, remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY,
+		ALWAYS, NULL), 0);
+	EQUAL(calls_with("ibv_wr_flush"), 1);
+	rpma_conn_delete(&reading);
+	end();
+}
+
+/* F39: an atomic write that overtakes the flush before it */
+TEST(native, atomic_write_is_fenced_where_flushes_read)
+{
+	begin(CAP_ATOMIC_WRITE, OP_ATOMIC_WRITE);
+	watch();
+	RETURNS(rpma_flush(conn, remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY,
+		ALWAYS, NULL), 0);
+	EQUAL(calls_with("RDMA_READ"), 1);
+	RETURNS(rpma_atomic_write(conn, remote, 8, "12345678", ALWAYS,
+		(void *)0x1234), 0);
+	EQUAL(calls_with("ibv_wr_atomic_write(qp1, 0x1234, FENCE|SIGNALED, "),
+		1);
+	RETURNS(rpma_atomic_write(conn, remote, 0, "12345678",
+		RPMA_F_COMPLETION_ON_ERROR, NULL), 0);
+	EQUAL(calls_with("ibv_wr_atomic_write(qp1, 0x0, FENCE, "), 1);
+	end();
+}
+
+/* the tries with 8 bytes inline, then those with none */
+TEST(native, without_inline_data_the_native_operations_are_tried_again)
+{
+	device(CAP_ATOMIC_WRITE | CAP_FLUSH, OP_ATOMIC_WRITE);
+	provider_device.max_inline = 0;
+	conn = a_connection(peer, NULL);
+	remote = a_remote_region(REMOTE, 4096, 0xff);
+	TEXT(attempts(), "0x1800! 0x1000! 0x800! plain! 0x1800! 0x1000");
+	watch();
+	RETURNS(rpma_atomic_write(conn, remote, 8, "12345678", ALWAYS, NULL),
+		0);
+	EQUAL(calls_with("ibv_wr_atomic_write"), 1);
+	NO_LOG();
+	end();
+	provider_reset();
+	device(CAP_ATOMIC_WRITE | CAP_FLUSH, OP_FLUSH);
+	provider_device.max_inline = 0;
+	conn = a_connection(peer, NULL);
+	remote = a_remote_region(REMOTE, 4096, 0xff);
+	watch();
+	RETURNS(rpma_flush(conn, remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY,
+		ALWAYS, NULL), 0);
+	EQUAL(calls_with("ibv_wr_flush"), 1);
+	watch();
+	RETURNS(rpma_atomic_write(conn, remote, 8, "12345678", ALWAYS, NULL),
+		RPMA_E_NOSUPP);
+	NO_CALLS();
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "inline");
+	end();
+}
+
 TEST(native, failing_wr_complete_is_a_provider_error)
 {
 	begin_with_all();

@@ -26,6 +26,7 @@ struct domain {			/* a peer, which its children may outlive */
 	unsigned int children;	/* on its PD */
 	unsigned int pd;	/* the provider's number of it */
 	bool gone;		/* the PD is */
+	bool no_inline;		/* its device takes no inline data */
 };
 
 struct completions {
@@ -108,7 +109,7 @@ struct link {			/* what a request and its connection share */
 	struct rdma_cm_id *id;
 	unsigned int qp;	/* number */
 	bool incoming, shared;
-	bool native_flush, native_atomic_write;
+	bool native_flush, native_atomic_write, no_inline;
 	struct completions cq, rcq;
 	unsigned int order[64], order_first, order_count;	/* 0 cq, 1 rcq */
 	struct srq *srq;
@@ -262,6 +263,11 @@ static const char *place(uint64_t address)
 static const char *remote_place(uint64_t address)
 {
 	return address ? place(address) : "0";
+}
+
+static bool no_cq_event(void)
+{
+	return last.cause && strcmp(last.cause, "ibv_get_cq_event") == 0;
 }
 
 /* this call was made, once, and with these arguments */
@@ -994,7 +1000,7 @@ static void cq_wait(struct completions *queue, struct rpma_cq *cq, bool shared)
 	}
 	CALL(rpma_cq_wait, cq);
 	judge(verdict);
-	if (!queue->events || last.code == RPMA_E_NO_COMPLETION)
+	if (!queue->events || no_cq_event())
 		return;
 	queue->events--;
 	/* what came before it was armed does not raise an event */
@@ -1338,9 +1344,13 @@ static void op_atomic_write(struct conn *conn, struct rpma_conn *handle)
 	good = handle && t.remote && source && t.flags &&
 		t.remote_offset % 8 == 0 &&
 		remote_fits(t.remote, t.remote_offset, 8);
+	struct verdict verdict = ARGUMENTS(good);
+
+	if (good && conn->link.no_inline && !conn->link.native_atomic_write)
+		verdict = (struct verdict){.code = RPMA_E_NOSUPP, .errors = 1};
 	CALL(rpma_atomic_write, handle, REMOTE(t), t.remote_offset, source,
 		t.flags, CONTEXT(t.context));
-	if (!judge(ARGUMENTS(good)))
+	if (!judge(verdict))
 		return;
 	snprintf(data, sizeof(data), "data=%02x%02x%02x%02x%02x%02x%02x%02x",
 		b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
@@ -1348,7 +1358,9 @@ static void op_atomic_write(struct conn *conn, struct rpma_conn *handle)
 		made("ibv_wr_atomic_write",
 			"qp%u, 0x%llx, %s, rkey=0x%x remote=%s %s",
 			conn->link.qp, (unsigned long long)t.context,
-			signaled(t.flags), t.remote->rkey,
+			conn->link.native_flush ? signaled(t.flags) :
+			t.flags & 2 ? "FENCE|SIGNALED" : "FENCE",
+			t.remote->rkey,
 			place(t.remote->address + t.remote_offset), data);
 	else
 		made("ibv_post_send", "qp%u, 0x%llx, RDMA_WRITE, FENCE%s|INLINE, "
@@ -1598,6 +1610,27 @@ static const char *name_of_cq(const struct ibv_cq *cq)
 	return "none";
 }
 
+/* that of a sender whose message comes before its receive */
+static void shortened_timer(const struct link *link)
+{
+	made("ibv_modify_qp", "qp%u, min_rnr_timer=12", link->qp);
+}
+
+/* done without only after a refusal, and never tried again then */
+static void note_inline(struct domain *domain)
+{
+	const char *line;
+
+	for (unsigned int n = 0; (line = line_of("rdma_create_qp_ex", n)); n++) {
+		bool none = strstr(line, " inline=0,") != NULL;
+
+		MUST(none || !domain->no_inline);
+		MUST(!none || n || domain->no_inline);
+		if (none && strstr(line, ") = qp"))
+			domain->no_inline = true;
+	}
+}
+
 /* what was asked for, and what the QP can do */
 static void check_qp(struct link *link, const struct ccfg *s)
 {
@@ -1611,9 +1644,10 @@ static void check_qp(struct link *link, const struct ccfg *s)
 		name_of_cq(s->srq && s->srq->rcq.exists ? s->srq->rcq.cq :
 			link->rcq.exists ? link->rcq.cq : link->cq.cq));
 	MUST(line && strstr(line, expected));
+	link->no_inline = link->domain->no_inline;
 	snprintf(expected, sizeof(expected), ", sq=%u rq=%u send_sge=1 "
-		"recv_sge=1 inline=8, sig_all=0 qp_context=none", s->sq,
-		s->rq);
+		"recv_sge=1 inline=%d, sig_all=0 qp_context=none", s->sq,
+		s->rq, link->no_inline ? 0 : 8);
 	MUST(strstr(line, expected));
 	const char *ops = strstr(line, "send_ops=");
 	unsigned long granted = ops ? strtoul(ops + 9, NULL, 16) : 0;
@@ -1679,6 +1713,8 @@ static void req_new(void)
 		verdict = queues(&s, peer->domain);
 	remember_alive();
 	CALL(rpma_conn_req_new, peer_handle, address, port, cfg_handle, out);
+	if (!verdict.argument)
+		note_inline(peer->domain);
 	if (!judge(verdict)) {
 		nothing_made(handle);
 		return;
@@ -1718,6 +1754,8 @@ static void ep_next(void)
 		verdict = queues(&s, ep->domain);
 	remember_alive();
 	CALL(rpma_ep_next_conn_req, ep_handle, cfg_handle, out);
+	if (!verdict.argument)
+		note_inline(ep->domain);
 	/* an event that was taken is gone, and its id is no one's */
 	if (!verdict.argument && !nothing &&
 			!(last.cause && strcmp(last.cause, "rdma_get_cm_event") == 0))
@@ -1835,6 +1873,12 @@ static void req_connect(void)
 	MUST(line && strstr(line, " resources=255 depth=255 flow=1 retry=7 "
 		"rnr=7 srq=0 qp_num=0)"));
 	MUST(!strstr(line, "no data") == !!pdata);
+	if (req->link.incoming)
+		shortened_timer(&conn->link);
+	else
+		MUST(!line_of("ibv_modify_qp", 0));
+	/* flushes that go out natively need no buffer */
+	MUST(!conn->link.native_flush || !line_of("ibv_reg_mr", 0));
 }
 
 /* ---- connections ---- */
@@ -1983,6 +2027,11 @@ static void conn_next_event(void)
 	judge(verdict);
 	if (taken) {
 		if (source.type == RDMA_CM_EVENT_ESTABLISHED &&
+				!conn->link.incoming)
+			shortened_timer(&conn->link);
+		else
+			MUST(!line_of("ibv_modify_qp", 0));
+		if (source.type == RDMA_CM_EVENT_ESTABLISHED &&
 				!conn->link.len) {
 			conn->link.len = source.len;
 			memcpy(conn->link.data, source.data, source.len);
@@ -2044,7 +2093,7 @@ static void conn_wait(void)
 		rcq_out ? (bool *)(void *)rcq_out : NULL);
 	judge(verdict);
 	if (verdict.argument || !link->shared || nothing ||
-			last.code == RPMA_E_NO_COMPLETION) {
+			no_cq_event()) {
 		MUST(cq == UNTOUCHED && is_rcq == 0x77);
 		return;
 	}
@@ -2160,6 +2209,8 @@ static void choose_device(void)
 		provider_device.send_ops = chance(3) ? 0x800 : 0x1800;
 		provider_device.mr_access |= 0x300;
 	}
+	if (chance(8))
+		provider_device.max_inline = 0;
 	provider_context();
 }
 

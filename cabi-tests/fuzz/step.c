@@ -231,7 +231,7 @@ static bool got_over(unsigned int n)
 	const char *line = provider_log_line(n);
 	const char *next = provider_log_line(n + 1);
 
-	if (is_call(line, "ibv_qp_to_qp_ex"))
+	if (is_call(line, "ibv_qp_to_qp_ex") || is_call(line, "ibv_modify_qp"))
 		return true;
 	if (is_call(line, "ibv_query_device_ex"))
 		return is_call(next, "ibv_query_device");
@@ -248,6 +248,23 @@ static const char *name_in(const char *line)
 	return "";
 }
 
+/* trying without inline data does not change what the failure is */
+static int first_said(unsigned int n, int error)
+{
+	if (!is_call(provider_log_line(n), "rdma_create_qp_ex"))
+		return error;
+	for (; n; n--) {
+		const char *line = provider_log_line(n);
+
+		if (!is_call(line, "rdma_create_qp_ex") ||
+				!strstr(line, " inline=8,"))
+			continue;
+		/* made, and then not extended */
+		return error_in(line) ? error_in(line) : EOPNOTSUPP;
+	}
+	return error;
+}
+
 /* first what fails on the way, then what fails on the way back */
 static void find_cause(void)
 {
@@ -256,12 +273,13 @@ static void find_cause(void)
 			const char *line = provider_log_line(n);
 			int error = error_in(line);
 
-			if (error && got_over(n))
+			if (error && got_over(n) &&
+					!is_call(line, "ibv_modify_qp"))
 				last.left_errno = error;
 			if (!error || undoes(line) != back || got_over(n))
 				continue;
 			last.cause = name_in(line);
-			last.cause_error = error;
+			last.cause_error = first_said(n, error);
 			last.cause_undoes = back;
 			return;
 		}
@@ -407,7 +425,8 @@ static void expect_provider(bool goes_on)
 		expect(RPMA_E_NOMEM, error, 0, 0);
 		return;
 	}
-	if (strcmp(call, "ibv_get_cq_event") == 0) {
+	if (strcmp(call, "ibv_get_cq_event") == 0 &&
+			(error == EAGAIN || error == EINTR)) {
 		expect(RPMA_E_NO_COMPLETION, error, 0, 0);
 		return;
 	}

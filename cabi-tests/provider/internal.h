@@ -76,6 +76,7 @@ struct object {
 	void *private_data;
 	bool sync, passive, listening, decided;	/* ID */
 	uint64_t granted_ops;			/* QP */
+	uint32_t max_inline;
 	bool wr_open;
 };
 

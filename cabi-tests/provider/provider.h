@@ -35,7 +35,7 @@
 	X(ibv_create_srq) X(ibv_destroy_srq) X(ibv_query_device) \
 	X(ibv_query_device_ex) X(ibv_advise_mr) X(ibv_req_notify_cq) \
 	X(ibv_poll_cq) X(ibv_post_send) X(ibv_post_recv) X(ibv_post_srq_recv) \
-	X(ibv_qp_to_qp_ex) X(ibv_wr_complete) \
+	X(ibv_qp_to_qp_ex) X(ibv_wr_complete) X(ibv_modify_qp) \
 	X(rdma_accept) X(rdma_ack_cm_event) X(rdma_bind_addr) X(rdma_connect) \
 	X(rdma_create_event_channel) X(rdma_create_id) X(rdma_create_qp_ex) \
 	X(rdma_destroy_id) X(rdma_disconnect) X(rdma_get_cm_event) \
@@ -72,6 +72,7 @@ struct provider_device {
 	int advise_mr;				/* 1: the driver has it */
 	int max_cqe, max_qp_wr, max_srq_wr;	/* 65536 */
 	uint64_t send_ops;			/* 0: no extended QPs at all */
+	uint32_t max_inline;			/* 64: more is refused */
 	/* access bits that ibv_reg_mr() knows; others give EINVAL */
 	unsigned int mr_access;
 	/* 1: rdma_bind_addr() finds the device; 0: the wildcard address */

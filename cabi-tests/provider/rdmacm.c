@@ -355,7 +355,8 @@ int rdma_create_qp_ex(struct rdma_cm_id *id,
 		leave(&call, "EINVAL");
 		return failure(&call);
 	}
-	if (attr->cap.max_send_wr > limit || attr->cap.max_recv_wr > limit)
+	if (attr->cap.max_send_wr > limit || attr->cap.max_recv_wr > limit ||
+	    attr->cap.max_inline_data > provider_device.max_inline)
 		error = EINVAL;
 	if (asks && (attr->send_ops_flags & ~provider_device.send_ops))
 		error = EOPNOTSUPP;
@@ -381,6 +382,7 @@ int rdma_create_qp_ex(struct rdma_cm_id *id,
 	qp->srq = attr->srq;
 	qp->qp_num = 0x3000 + object->number;
 	qp->qp_type = IBV_QPT_RC;
+	object->max_inline = attr->cap.max_inline_data;
 	if (asks) {
 		object->granted_ops = attr->send_ops_flags;
 		qp_extend(qp, object->granted_ops);

@@ -546,6 +546,10 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	struct object *object = need(QP, qp, "ibv_post_send");
 	int saved = errno;
 
+	if (object && local && wr->sg_list[0].length > object->max_inline)
+		misuse("%s: %u bytes inline, of %u", object->name,
+			wr->sg_list[0].length, object->max_inline);
+
 	leave(&call, "0");
 	errno = saved;
 	if (!object || (call.planned && (call.fails || call.value))) {
@@ -587,6 +591,27 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 		struct ibv_recv_wr **bad_wr)
 {
 	return post_receive(CALL_ibv_post_srq_recv, SRQ, srq, wr, bad_wr);
+}
+
+/* ---- QPs ---- */
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+{
+	struct call call = enter(CALL_ibv_modify_qp, "%s, min_rnr_timer=%d%s",
+		name_of(qp), attr_mask & IBV_QP_MIN_RNR_TIMER ?
+		attr->min_rnr_timer : -1,
+		attr_mask & ~IBV_QP_MIN_RNR_TIMER ? " and more" : "");
+	struct object *object = need(QP, qp, "ibv_modify_qp");
+	int saved = errno;
+
+	/* the driver hands all of it to the kernel */
+	if (VALGRIND_CHECK_MEM_IS_DEFINED(attr, sizeof(*attr)))
+		misuse("ibv_modify_qp: parts of the attributes were never set");
+	leave(&call, "0");
+	errno = call.planned && call.error ? call.error : saved;
+	if (call.planned)
+		return call.fails ? call.error : (int)call.value;
+	return object ? 0 : EINVAL;
 }
 
 /* ---- extended QPs ---- */
@@ -746,6 +771,7 @@ void device_reset(void)
 		.max_cqe = 65536,
 		.max_qp_wr = 65536,
 		.max_srq_wr = 65536,
+		.max_inline = 64,
 		.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
 			IBV_ACCESS_ON_DEMAND,

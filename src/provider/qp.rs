@@ -13,28 +13,33 @@ use core::ptr::{NonNull, addr_of_mut, null_mut};
 use libc::{c_int, c_uint, c_void};
 use once_cell::race::OnceNonZeroUsize;
 use rdma_sys::{
-    ibv_cq, ibv_pd, ibv_post_recv, ibv_post_send, ibv_post_srq_recv, ibv_qp, ibv_qp_cap,
-    ibv_qp_create_send_ops_flags, ibv_qp_ex, ibv_qp_init_attr_ex, ibv_qp_init_attr_mask,
-    ibv_qp_type, ibv_recv_wr, ibv_send_wr, ibv_sge, ibv_srq, ibv_wr_atomic_write, ibv_wr_complete,
-    ibv_wr_flush, ibv_wr_opcode, ibv_wr_start, rdma_cm_id, rdma_create_qp_ex, rdma_destroy_qp,
+    ibv_cq, ibv_modify_qp, ibv_pd, ibv_post_recv, ibv_post_send, ibv_post_srq_recv, ibv_qp,
+    ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_cap, ibv_qp_create_send_ops_flags, ibv_qp_ex,
+    ibv_qp_init_attr_ex, ibv_qp_init_attr_mask, ibv_qp_type, ibv_recv_wr, ibv_send_flags,
+    ibv_send_wr, ibv_sge, ibv_srq, ibv_wr_atomic_write, ibv_wr_complete, ibv_wr_flush,
+    ibv_wr_opcode, ibv_wr_start, rdma_cm_id, rdma_create_qp_ex, rdma_destroy_qp,
 };
 
 use super::check_code;
 use super::cm::CmId;
-use crate::error::{Result, errno};
-use crate::log::File;
+use crate::error::{Failure, Result, errno};
+use crate::log::{File, Part, log, refused};
 
 const FILE: File = File::Qp;
 
-/// A set of the operations that newer devices do natively.
+/// A set of what a QP is asked for and not every device has: the operations that newer ones do
+/// natively, and data inline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NativeOps(u8);
+pub(crate) struct Features(u8);
 
-impl NativeOps {
+impl Features {
     pub(crate) const NONE: Self = Self(0);
     pub(crate) const FLUSH: Self = Self(1);
     pub(crate) const ATOMIC_WRITE: Self = Self(2);
-    pub(crate) const ALL: Self = Self(Self::FLUSH.0 | Self::ATOMIC_WRITE.0);
+    /// All native operations.
+    pub(crate) const NATIVE: Self = Self(Self::FLUSH.0 | Self::ATOMIC_WRITE.0);
+    pub(crate) const INLINE: Self = Self(4);
+    const ALL: Self = Self(Self::NATIVE.0 | Self::INLINE.0);
 
     /// This set if `wanted`, else the empty one.
     pub(crate) const fn only_if(self, wanted: bool) -> Self {
@@ -57,7 +62,7 @@ impl NativeOps {
         self.0 & ops.0 == ops.0
     }
 
-    /// For log lines; of a set that is not empty.
+    /// For log lines; of native operations, at least one.
     pub(crate) const fn name(self) -> &'static CStr {
         match self {
             Self::FLUSH => c"native flush",
@@ -74,23 +79,25 @@ impl NativeOps {
         Self(bits & Self::ALL.0)
     }
 
-    /// What to try next where a QP with `self` was refused and `wanted` is wished for: both, the
-    /// atomic write, the flush, none.
-    pub(crate) const fn step_down(self, wanted: Self) -> Self {
-        match self {
-            Self::ALL => Self::ATOMIC_WRITE,
-            Self::ATOMIC_WRITE => wanted.in_both(Self::FLUSH),
-            _ => Self::NONE,
-        }
+    /// What to try next where a QP with `self` was refused and `wanted` is wished for: of the
+    /// native operations both, the atomic write, the flush, none; then the same without inline
+    /// data. As numbers, these are the next lower ones of the wanted bits.
+    pub(crate) fn step_down(self, wanted: Self) -> Option<Self> {
+        Some(Self(self.0.checked_sub(1)? & wanted.0))
+    }
+
+    /// The most bytes that a work request can carry by itself: an atomic write's, or none.
+    fn inline_data(self) -> u32 {
+        if self.has(Self::INLINE) { 8 } else { 0 }
     }
 
     fn send_ops_flags(self) -> u64 {
         const FLUSH: u32 = ibv_qp_create_send_ops_flags::IBV_QP_EX_WITH_FLUSH.0;
         const ATOMIC_WRITE: u32 = ibv_qp_create_send_ops_flags::IBV_QP_EX_WITH_ATOMIC_WRITE.0;
         const SHIFT: u32 = FLUSH.trailing_zeros();
-        const { assert!(FLUSH == (NativeOps::FLUSH.0 as u32) << SHIFT) };
-        const { assert!(ATOMIC_WRITE == (NativeOps::ATOMIC_WRITE.0 as u32) << SHIFT) };
-        u64::from(self.0) << SHIFT
+        const { assert!(FLUSH == (Features::FLUSH.0 as u32) << SHIFT) };
+        const { assert!(ATOMIC_WRITE == (Features::ATOMIC_WRITE.0 as u32) << SHIFT) };
+        u64::from(self.in_both(Self::NATIVE).0) << SHIFT
     }
 }
 
@@ -105,10 +112,16 @@ pub(crate) struct QpAttributes {
 }
 
 impl QpAttributes {
-    /// The most bytes that a work request can carry by itself: an atomic write's.
-    const MAX_INLINE_DATA: u32 = 8;
+    /// Tells that a QP with these was refused.
+    pub(crate) fn refused(&self, features: Features, errno: c_int) -> Failure {
+        let inline = if features.has(Features::INLINE) { c"8" } else { c"0" };
+        let text = c"rdma_create_qp_ex(sq_size %, rq_size %, 1 SGE, inline %) failed: %";
+        let (sq, rq) = (u64::from(self.sq_size), u64::from(self.rq_size));
+        log!(Error, c"rdma_create_qp_ex", text, sq, rq, inline, Part::Cause(errno));
+        Failure::provider(errno)
+    }
 
-    fn init_attr(&self, ops: NativeOps) -> ibv_qp_init_attr_ex {
+    fn init_attr(&self, features: Features) -> ibv_qp_init_attr_ex {
         // SAFETY: all zero is a valid value: numbers and NULL pointers.
         let mut attr: ibv_qp_init_attr_ex = unsafe { MaybeUninit::zeroed().assume_init() };
         attr.send_cq = self.send_cq;
@@ -119,14 +132,14 @@ impl QpAttributes {
             max_recv_wr: self.rq_size,
             max_send_sge: 1,
             max_recv_sge: 1,
-            max_inline_data: Self::MAX_INLINE_DATA,
+            max_inline_data: features.inline_data(),
         };
         attr.qp_type = ibv_qp_type::IBV_QPT_RC;
         attr.comp_mask = ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
         attr.pd = self.pd;
-        if ops != NativeOps::NONE {
+        if features.send_ops_flags() != 0 {
             attr.comp_mask |= ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS.0;
-            attr.send_ops_flags = ops.send_ops_flags();
+            attr.send_ops_flags = features.send_ops_flags();
         }
         attr
     }
@@ -138,20 +151,29 @@ pub(crate) struct Qp {
     id: NonNull<rdma_cm_id>,
     /// The same QP where it can flush natively.
     flush: Option<NonNull<ibv_qp_ex>>,
-    /// The same QP where it can write atomically by itself.
-    atomic_write: Option<NonNull<ibv_qp_ex>>,
+    atomic_write: AtomicWrite,
+}
+
+/// What an atomic write is.
+enum AtomicWrite {
+    /// A write, whose data go with the work request.
+    Emulated,
+    /// Native, on the same QP.
+    Native(NonNull<ibv_qp_ex>),
+    /// Nothing: the device has neither the operation nor inline data.
+    Missing,
 }
 
 impl Qp {
-    /// Makes a QP that can do all of `ops`, or fails with an `errno`, which is not logged: the
+    /// Makes a QP that has all of `features`, or fails with an `errno`, which is not logged: the
     /// caller may try again with less.
     pub(crate) fn create(
         id: &CmId,
         attributes: &QpAttributes,
-        ops: NativeOps,
+        features: Features,
     ) -> core::result::Result<Self, c_int> {
         // Made anew for each try, since the provider writes into it.
-        let mut attr = attributes.init_attr(ops);
+        let mut attr = attributes.init_attr(features);
         // SAFETY: the id and all that the attributes name are alive.
         if unsafe { rdma_create_qp_ex(id.as_ptr(), &mut attr) } != 0 {
             return Err(errno::get());
@@ -161,23 +183,26 @@ impl Qp {
         let (Some(raw), Some(id)) = (NonNull::new(raw), NonNull::new(id.as_ptr())) else {
             return Err(libc::EINVAL);
         };
-        let mut qp = Self { raw, id, flush: None, atomic_write: None };
-        if ops != NativeOps::NONE {
-            qp.find_native(ops).ok_or(libc::EOPNOTSUPP)?;
+        let mut qp = Self { raw, id, flush: None, atomic_write: AtomicWrite::Emulated };
+        if !features.has(Features::INLINE) {
+            qp.atomic_write = AtomicWrite::Missing;
+        }
+        if features.in_both(Features::NATIVE) != Features::NONE {
+            qp.find_native(features).ok_or(libc::EOPNOTSUPP)?;
         }
         Ok(qp)
     }
 
-    /// Finds the native operations; none where one of `ops` is missing after all.
-    fn find_native(&mut self, ops: NativeOps) -> Option<()> {
+    /// Finds the native operations; none where one of `features` is missing after all.
+    fn find_native(&mut self, features: Features) -> Option<()> {
         // SAFETY: the QP is alive.
         let extended = NonNull::new(unsafe { extended_qp()?(self.raw.as_ptr()) })?;
-        if ops.has(NativeOps::ATOMIC_WRITE) {
+        if features.has(Features::ATOMIC_WRITE) {
             // SAFETY: this field exists where the driver granted the operation.
             unsafe { (*extended.as_ptr()).wr_atomic_write }?;
-            self.atomic_write = Some(extended);
+            self.atomic_write = AtomicWrite::Native(extended);
         }
-        if ops.has(NativeOps::FLUSH) {
+        if features.has(Features::FLUSH) {
             // SAFETY: as above.
             unsafe { (*extended.as_ptr()).wr_flush }?;
             self.flush = Some(extended);
@@ -189,6 +214,23 @@ impl Qp {
     pub(crate) fn number(&self) -> u32 {
         // SAFETY: alive while we own it.
         unsafe { (*self.raw.as_ptr()).qp_num }
+    }
+
+    /// Shortens the time after which the other side sends again what came too early for a receive:
+    /// librdmacm leaves it at 0, which stands for 655 ms. For an established QP; without it, as with
+    /// a driver that refuses, all else works.
+    pub(crate) fn shorten_rnr_timer(&self) {
+        /// 0.64 ms.
+        const TIMER: u8 = 12;
+        const MASK: c_int = ibv_qp_attr_mask::IBV_QP_MIN_RNR_TIMER.0 as c_int;
+        let errno_before = errno::get();
+        let mut attr = MaybeUninit::<ibv_qp_attr>::zeroed();
+        // SAFETY: the QP is alive, and all zero is a valid value of the attributes.
+        unsafe {
+            addr_of_mut!((*attr.as_mut_ptr()).min_rnr_timer).write(TIMER);
+            ibv_modify_qp(self.raw.as_ptr(), attr.as_mut_ptr(), MASK);
+        }
+        errno::set(errno_before);
     }
 
     /// Destroys the QP. librdmacm does not tell of failures.
@@ -281,10 +323,41 @@ impl Qp {
         self.flush.as_ref().map(NativeQp)
     }
 
-    /// Whether atomic writes can go out natively.
+    /// Whether an atomic write is a fenced write of inline data. If not, it is for
+    /// [`Qp::write_atomically`].
     #[inline]
-    pub(crate) fn native_atomic_write(&self) -> Option<NativeQp<'_>> {
-        self.atomic_write.as_ref().map(NativeQp)
+    pub(crate) fn emulates_atomic_write(&self) -> bool {
+        matches!(self.atomic_write, AtomicWrite::Emulated)
+    }
+
+    /// Writes the 8 bytes at `data` natively, if that can be had. Out of line, as it is rare, and
+    /// with its arguments where the callers have them.
+    ///
+    /// # Safety
+    ///
+    /// `data` is readable for 8 bytes.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn write_atomically(
+        &self,
+        rkey: u32,
+        remote_addr: u64,
+        data: *const c_void,
+        flags: c_uint,
+        wr_id: *const c_void,
+    ) -> Result {
+        let AtomicWrite::Native(qp) = &self.atomic_write else {
+            return Err(refused!(NoSupp, c"rpma_atomic_write", c"the device has no inline data"));
+        };
+        // It comes after every flush before it: by itself after native ones, and with a fence
+        // after those that read.
+        let fence = if self.flush.is_none() { ibv_send_flags::IBV_SEND_FENCE.0 } else { 0 };
+        let code = NativeQp(qp).post(wr_id, flags | fence, |qp| {
+            // SAFETY: the QP is alive and was granted the operation; the data are the caller's
+            // promise.
+            unsafe { ibv_wr_atomic_write(qp, rkey, remote_addr, data) }
+        });
+        check_code!(c"ibv_wr_complete", code)
     }
 }
 
@@ -298,13 +371,17 @@ impl Drop for Qp {
 /// `ibv_qp_to_qp_ex`, which libibverbs has since rdma-core 24.
 fn extended_qp() -> Option<unsafe extern "C" fn(*mut ibv_qp) -> *mut ibv_qp_ex> {
     static ADDRESS: OnceNonZeroUsize = OnceNonZeroUsize::new();
-    let address = ADDRESS
-        .get_or_try_init(|| {
+    let address = match ADDRESS.get() {
+        Some(address) => address,
+        None => {
             // SAFETY: a constant name.
             let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"ibv_qp_to_qp_ex".as_ptr()) };
-            NonZeroUsize::new(symbol as usize).ok_or(())
-        })
-        .ok()?;
+            let address = NonZeroUsize::new(symbol as usize)?;
+            // Another thread finds the same.
+            let _ = ADDRESS.set(address);
+            address
+        }
+    };
     // SAFETY: this symbol is a function of this type.
     Some(unsafe {
         transmute::<usize, unsafe extern "C" fn(*mut ibv_qp) -> *mut ibv_qp_ex>(address.get())
@@ -345,7 +422,7 @@ fn srq_received(code: c_int) -> Result {
     check_code!(c"ibv_post_srq_recv", code)
 }
 
-/// A QP that can do the native operation at hand.
+/// A QP that was granted the native operation at hand.
 pub(crate) struct NativeQp<'a>(&'a NonNull<ibv_qp_ex>);
 
 impl NativeQp<'_> {
@@ -363,46 +440,6 @@ impl NativeQp<'_> {
         self.post(wr_id, flags, |qp| {
             // SAFETY: the QP is alive and was granted the operation.
             unsafe { ibv_wr_flush(qp, remote.rkey, remote.addr, len, kind, level) }
-        })
-    }
-
-    /// Writes the 8 bytes at `data`.
-    ///
-    /// # Safety
-    ///
-    /// `data` is readable for 8 bytes.
-    #[inline(always)]
-    pub(crate) unsafe fn atomic_write(
-        &self,
-        remote: Remote,
-        data: *const c_void,
-        flags: c_uint,
-        wr_id: *const c_void,
-    ) -> Result {
-        // SAFETY: passed on to the caller.
-        let code = unsafe { self.post_atomic_write(remote.rkey, remote.addr, data, flags, wr_id) };
-        check_code!(c"ibv_wr_complete", code)
-    }
-
-    /// Out of line, as it is rare, and with its arguments where the callers have them.
-    ///
-    /// # Safety
-    ///
-    /// `data` is readable for 8 bytes.
-    #[cold]
-    #[inline(never)]
-    unsafe fn post_atomic_write(
-        &self,
-        rkey: u32,
-        remote_addr: u64,
-        data: *const c_void,
-        flags: c_uint,
-        wr_id: *const c_void,
-    ) -> c_int {
-        self.post(wr_id, flags, |qp| {
-            // SAFETY: the QP is alive and was granted the operation; the data are the caller's
-            // promise.
-            unsafe { ibv_wr_atomic_write(qp, rkey, remote_addr, data) }
         })
     }
 
@@ -490,23 +527,27 @@ fn recv_wr(op_context: *const c_void, sg_list: *mut ibv_sge, num_sge: c_int) -> 
 mod tests {
     use super::*;
 
-    const AW: NativeOps = NativeOps::ATOMIC_WRITE;
-    const FLUSH: NativeOps = NativeOps::FLUSH;
-    const BOTH: NativeOps = NativeOps::ALL;
+    const NONE: Features = Features::NONE;
+    const AW: Features = Features::ATOMIC_WRITE;
+    const FLUSH: Features = Features::FLUSH;
+    const BOTH: Features = Features::NATIVE;
+    const INLINE: Features = Features::INLINE;
 
     #[test]
     fn the_ladder_tries_less_and_less_of_what_is_wanted() {
         for (wanted, ladder) in [
-            (BOTH, vec![BOTH, AW, FLUSH, NativeOps::NONE]),
-            (AW, vec![AW, NativeOps::NONE]),
-            (FLUSH, vec![FLUSH, NativeOps::NONE]),
-            (NativeOps::NONE, vec![NativeOps::NONE]),
+            (BOTH, vec![BOTH, AW, FLUSH, NONE]),
+            (AW, vec![AW, NONE]),
+            (FLUSH, vec![FLUSH, NONE]),
+            (NONE, vec![NONE]),
         ] {
-            let mut tried = vec![wanted];
-            while let Some(last) = tried.last().filter(|last| **last != NativeOps::NONE) {
-                tried.push(last.step_down(wanted));
-            }
-            assert_eq!(tried, ladder);
+            let tries = |wanted: Features| {
+                core::iter::successors(Some(wanted), |tried| tried.step_down(wanted))
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(tries(wanted), ladder);
+            let inline = ladder.iter().map(|tried| tried.and(INLINE));
+            assert_eq!(tries(wanted.and(INLINE)), inline.chain(ladder.clone()).collect::<Vec<_>>());
         }
     }
 
@@ -520,10 +561,12 @@ mod tests {
             sq_size: 7,
             rq_size: 9,
         };
-        let plain = attributes.init_attr(NativeOps::NONE);
+        let plain = attributes.init_attr(INLINE);
         assert_eq!((plain.comp_mask, plain.send_ops_flags), (1, 0));
         assert_eq!((plain.cap.max_send_wr, plain.cap.max_recv_wr), (7, 9));
+        assert_eq!(plain.cap.max_inline_data, 8);
         let both = attributes.init_attr(BOTH);
         assert_eq!((both.comp_mask, both.send_ops_flags), (0x41, 0x1800));
+        assert_eq!(both.cap.max_inline_data, 0);
     }
 }

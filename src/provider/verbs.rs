@@ -16,9 +16,9 @@ use rdma_sys::{
     ibv_srq_init_attr, ibv_transport_type, ibv_wc,
 };
 
-use super::qp::NativeOps;
+use super::qp::Features;
 use super::{check_code, failed};
-use crate::error::{Checked, Error, Failure, Result, errno};
+use crate::error::{Error, Failure, Result, errno};
 use crate::log::{File, Text};
 
 const FILE: File = File::Verbs;
@@ -34,14 +34,14 @@ pub(crate) struct DeviceCaps {
     /// On-demand paging, for RC reads and writes.
     pub(crate) odp: bool,
     /// A native flush is one of both kinds.
-    pub(crate) native: NativeOps,
+    pub(crate) native: Features,
     /// The `ibv_access_flags` of native flushes that it knows.
     pub(crate) flush_access: u32,
 }
 
 impl DeviceCaps {
     #[cfg(test)]
-    pub(crate) const NONE: Self = Self { odp: false, native: NativeOps::NONE, flush_access: 0 };
+    pub(crate) const NONE: Self = Self { odp: false, native: Features::NONE, flush_access: 0 };
 
     const FLUSH: u32 = ibv_access_flags::IBV_ACCESS_FLUSH_GLOBAL.0
         | ibv_access_flags::IBV_ACCESS_FLUSH_PERSISTENT.0;
@@ -71,9 +71,9 @@ impl DeviceCaps {
         Self {
             odp: odp.general_caps & odp_general == odp_general
                 && odp.per_transport_caps.rc_odp_caps & odp_transport == odp_transport,
-            native: NativeOps::ATOMIC_WRITE
+            native: Features::ATOMIC_WRITE
                 .only_if(has(IBV_DEVICE_ATOMIC_WRITE))
-                .and(NativeOps::FLUSH.only_if(has(flush))),
+                .and(Features::FLUSH.only_if(has(flush))),
             flush_access: (attr.device_cap_flags_ex >> Self::FLUSH_SHIFT) as u32 & Self::FLUSH,
         }
     }
@@ -247,19 +247,29 @@ impl Drop for CompChannel {
 
 /// Takes the next completion event off `channel` and gives the CQ it is about. Without an event
 /// it blocks, or fails on a non-blocking fd; neither that nor a signal is worth a log line.
+/// Whatever else fails would fail again, and the caller must not take it for a CQ at rest.
 ///
 /// # Safety
 ///
 /// `channel` is alive.
 #[inline]
-pub(crate) unsafe fn next_cq_event(channel: NonNull<ibv_comp_channel>) -> Checked<*mut ibv_cq> {
+pub(crate) unsafe fn next_cq_event(channel: NonNull<ibv_comp_channel>) -> Result<*mut ibv_cq> {
     let mut cq = MaybeUninit::uninit();
     let mut context = MaybeUninit::uninit();
     // SAFETY: alive by the caller's promise; the rest is ours.
     match unsafe { ibv_get_cq_event(channel.as_ptr(), cq.as_mut_ptr(), context.as_mut_ptr()) } {
         // SAFETY: written by a call that succeeds.
         0 => Ok(unsafe { cq.assume_init() }),
-        _ => Err(Error::NoCompletion),
+        _ => Err(no_cq_event()),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn no_cq_event() -> Failure {
+    match errno::get() {
+        libc::EAGAIN | libc::EINTR => Error::NoCompletion.into(),
+        errno => failed!(c"ibv_get_cq_event", errno),
     }
 }
 
@@ -438,8 +448,8 @@ mod tests {
             let caps = caps(general, rc, flags);
             prop_assert_eq!(caps.odp, general & 1 == 1 && rc & 12 == 12);
             prop_assert_eq!(u64::from(caps.flush_access), (flags >> 38 & 3) << 8);
-            prop_assert_eq!(caps.native.has(NativeOps::FLUSH), flags >> 38 & 3 == 3);
-            prop_assert_eq!(caps.native.has(NativeOps::ATOMIC_WRITE), flags >> 40 & 1 == 1);
+            prop_assert_eq!(caps.native.has(Features::FLUSH), flags >> 38 & 3 == 3);
+            prop_assert_eq!(caps.native.has(Features::ATOMIC_WRITE), flags >> 40 & 1 == 1);
         }
     }
 }
