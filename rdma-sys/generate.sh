@@ -98,7 +98,12 @@ bindgen src/bindings.h "$@" \
 	--raw-line 'use libc::{pthread_cond_t, pthread_mutex_t, sockaddr, socklen_t};' \
 	--output "$out"
 
-# The numbers in the layout assertions are those of the machine this ran on; libc's types follow
-# the target.
-arch=$(uname -m)
-sed -i "s/^const _: () = {\$/#[cfg(all(target_arch = \"$arch\", target_pointer_width = \"64\"))]\n&/" "$out"
+# The numbers in the layout assertions hold on all 64-bit machines, but for what has a mutex in it: that
+# is longer on arm64.
+with_mutex='ibv_context|ibv_cq|ibv_qp|ibv_srq|verbs_context'
+sed -E -i '/^const _: \(\) = \{$/ {
+	N
+	/Size of ('"$with_mutex"')"/ s/^/#[cfg(all(target_pointer_width = "64", not(target_arch = "aarch64")))]\n/
+	t
+	s/^/#[cfg(target_pointer_width = "64")]\n/
+}' "$out"
