@@ -402,7 +402,7 @@ class Comparison:
         )
 
 
-def build_and_run(work, crate, cargo, compiler, flags, comparison):
+def build_and_run(work, crate, cargo, compiler, flags, emulator, comparison):
     package = os.path.join(work, "layout")
     os.makedirs(os.path.join(package, "src"), exist_ok=True)
     with open(os.path.join(package, "Cargo.toml"), "w", encoding="utf-8") as file:
@@ -424,7 +424,7 @@ def build_and_run(work, crate, cargo, compiler, flags, comparison):
     with open(source, "w", encoding="utf-8") as file:
         file.write(comparison.c_program())
     run(compiler, *flags, "-std=gnu11", "-o", program, source)
-    theirs = run(program)
+    theirs = run(*emulator, program)
     return [dict(line.rsplit(" ", 1) for line in out.splitlines()) for out in (ours, theirs)]
 
 
@@ -435,13 +435,16 @@ def main():
     parser.add_argument("--cargo", default="cargo")
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--clang", default="clang")
+    parser.add_argument("--target", help="clang's name of another machine")
+    parser.add_argument("--emulator", action="append", default=[], help="runs its programs")
     parser.add_argument("--include", action="append", default=[], help="headers to prefer")
     options = parser.parse_args()
     os.makedirs(options.work, exist_ok=True)
     flags = ["-I" + folder for folder in options.include]
     crate = os.path.realpath(options.crate)
 
-    comparison = Comparison(Rust(crate), C(options.clang, options.work, flags))
+    target = ["--target=" + options.target] if options.target else []
+    comparison = Comparison(Rust(crate), C(options.clang, options.work, [*target, *flags]))
     counts = comparison.all()
     faults = comparison.faults
     for what, count in counts.items():
@@ -449,7 +452,7 @@ def main():
             faults.append(f"no {what} compared")
     if not faults:
         ours, theirs = build_and_run(
-            options.work, crate, options.cargo, options.cc, flags, comparison
+            options.work, crate, options.cargo, options.cc, flags, options.emulator, comparison
         )
         for key in sorted(set(ours) | set(theirs)):
             if ours.get(key) != theirs.get(key):
