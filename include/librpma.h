@@ -350,15 +350,16 @@ extern "C" {
  * # Parameters
  *
  * - `addr`: host name or address, IPv4 or IPv6, a link-local one with its scope
- *   (`fe80::1%eth0`).
+ *   (`fe80::1%eth0`). Where a name has several addresses, each is tried, in the resolver's order.
  * - `type`: which device to look for.
  * - `ibv_ctx_ptr`: where the device goes; the input of rpma_peer_new().
  *
  * # Errors
  *
  * - RPMA_E_INVAL: `addr` or `ibv_ctx_ptr` is NULL, or `type` is unknown.
- * - RPMA_E_PROVIDER: the lookup, or binding or resolving the address failed; with errno ENODEV,
- *   the address is local but on no RDMA device, as are 127.0.0.1 and 0.0.0.0.
+ * - RPMA_E_PROVIDER: the lookup, or binding or resolving the address failed; with errno EAGAIN,
+ *   the resolver failed for now; with errno ENODEV, the address is local but on no RDMA device, as
+ *   are 127.0.0.1 and 0.0.0.0, or a node of /dev/infiniband is missing, which the log names.
  *
  * # Safety
  *
@@ -1531,7 +1532,8 @@ int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq
  * # Parameters
  *
  * - `peer`: the peer on whose device the connection will be.
- * - `addr`: host name or address of the other side.
+ * - `addr`: host name or address of the other side. Where a name has several addresses, each is
+ *   tried, in the resolver's order, with the timeout of its own.
  * - `port`: port number or service name at which it listens.
  * - `cfg`: configuration of the connection, or NULL for the default one.
  * - `req_ptr`: where the request goes; connect it with rpma_conn_req_connect() or delete it with
@@ -1542,7 +1544,9 @@ int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq
  * - RPMA_E_INVAL: `peer`, `addr`, `port` or `req_ptr` is NULL, or the configuration wants a shared
  *   completion channel and names a shared receive queue with a CQ of its own.
  * - RPMA_E_NOMEM: out of memory.
- * - RPMA_E_PROVIDER: address lookup or resolution failed, or the device did not make a queue.
+ * - RPMA_E_PROVIDER: address lookup or resolution failed, or the device did not make a queue; with
+ *   errno EINVAL, `port` may be a number above 65535 or below 0; with errno EAGAIN, the resolver
+ *   failed for now.
  *
  * # Safety
  *
@@ -2047,8 +2051,9 @@ int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool 
  * # Parameters
  *
  * - `peer`: the peer on whose device the connections will be.
- * - `addr`: host name or address to listen at, one of the peer's device.
- * - `port`: port number or service name.
+ * - `addr`: host name or address to listen at, one of the peer's device. Where a name has several
+ *   addresses, the first one that can be bound is taken.
+ * - `port`: port number, 0 for any that is free, or service name.
  * - `ep_ptr`: where the endpoint goes; shut it down with rpma_ep_shutdown().
  *
  * # Errors
@@ -2056,7 +2061,8 @@ int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool 
  * - RPMA_E_INVAL: an argument is NULL.
  * - RPMA_E_NOMEM: out of memory.
  * - RPMA_E_PROVIDER: address lookup, binding or listening failed; with errno EADDRINUSE, somebody
- *   listens there already.
+ *   listens there already; with errno EINVAL, `port` may be a number above 65535 or below 0; with
+ *   errno EAGAIN, the resolver failed for now.
  *
  * # Safety
  *

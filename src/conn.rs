@@ -488,8 +488,10 @@ impl Conn {
         let srq_rcq = srq.and_then(|srq| srq.rcq());
         let is_shared = settings.shared_channel;
         if is_shared && srq_rcq.is_some() {
-            let why = c"no shared channel with an SRQ that has a CQ";
-            return Err(refused!(Inval, c"rpma_conn_req_new", why));
+            let why = c"no shared completion channel for a shared receive queue with its own CQ";
+            let outgoing = c"rpma_conn_req_new";
+            let name = if id.is_pending() { c"rpma_ep_next_conn_req" } else { outgoing };
+            return Err(refused!(Inval, name, why));
         }
         let private_data = PrivateData::new(private_data)?;
         let verbs = id.verbs();

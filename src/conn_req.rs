@@ -10,11 +10,12 @@ use crate::conn::Conn;
 use crate::conn_cfg::{ConnCfg, Settings};
 use crate::error::{Error, Result};
 use crate::ffi::{self, Out, Owned, Shared};
-use crate::log::{File, log};
+use crate::log::{File, Text, log};
 use crate::mr::MrLocal;
 use crate::peer::{Domain, Peer};
 use crate::private_data::rpma_conn_private_data;
-use crate::provider::cm::{AddrInfo, CmId, EventChannel, quoted};
+use crate::provider::address::Place;
+use crate::provider::cm::{CmId, EventChannel};
 
 const FILE: File = File::ConnReq;
 
@@ -34,7 +35,8 @@ pub struct ConnReq {
 /// # Parameters
 ///
 /// - `peer`: the peer on whose device the connection will be.
-/// - `addr`: host name or address of the other side.
+/// - `addr`: host name or address of the other side. Where a name has several addresses, each is
+///   tried, in the resolver's order, with the timeout of its own.
 /// - `port`: port number or service name at which it listens.
 /// - `cfg`: configuration of the connection, or NULL for the default one.
 /// - `req_ptr`: where the request goes; connect it with rpma_conn_req_connect() or delete it with
@@ -45,7 +47,9 @@ pub struct ConnReq {
 /// - RPMA_E_INVAL: `peer`, `addr`, `port` or `req_ptr` is NULL, or the configuration wants a shared
 ///   completion channel and names a shared receive queue with a CQ of its own.
 /// - RPMA_E_NOMEM: out of memory.
-/// - RPMA_E_PROVIDER: address lookup or resolution failed, or the device did not make a queue.
+/// - RPMA_E_PROVIDER: address lookup or resolution failed, or the device did not make a queue; with
+///   errno EINVAL, `port` may be a number above 65535 or below 0; with errno EAGAIN, the resolver
+///   failed for now.
 ///
 /// # Safety
 ///
@@ -74,7 +78,9 @@ pub unsafe extern "C" fn rpma_conn_req_new(
         // SAFETY: the caller's promise 1 for `cfg` and its shared receive queue.
         let settings = unsafe { ConnCfg::or_default(cfg).settings() };
         // SAFETY: not NULL, so C strings by the caller's promise.
-        out.give(unsafe { ConnReq::outgoing(peer.domain(), addr, port, &settings) })
+        let (addr, port) = unsafe { (Text::from_ptr(addr), Text::from_ptr(port)) };
+        let place = Place::to_connect(addr, port, settings.timeout_ms);
+        out.give(ConnReq::outgoing(peer.domain(), &place, &settings))
     })
 }
 
@@ -247,24 +253,15 @@ pub unsafe extern "C" fn rpma_conn_req_get_private_data(
 }
 
 impl ConnReq {
-    /// # Safety
-    ///
-    /// `addr` and `port` are C strings.
-    unsafe fn outgoing(
+    fn outgoing(
         domain: &Shared<Domain>,
-        addr: *const c_char,
-        port: *const c_char,
+        place: &Place,
         settings: &Settings,
     ) -> Result<Owned<Self>> {
-        // SAFETY: passed on to the caller.
-        let info = unsafe { AddrInfo::lookup(addr, port, 0) }?;
-        let id = CmId::create_blocking()?;
-        let timeout_ms = settings.timeout_ms;
-        id.resolve_addr(&info, timeout_ms)?;
-        id.resolve_route(timeout_ms)?;
+        let (id, info) = place.open()?;
         let req = Self::of(Conn::new(domain.share(), id, &[], settings)?);
-        // SAFETY: passed on to the caller.
-        let (addr, port) = unsafe { (quoted(addr), quoted(port)) };
+        drop(info);
+        let (addr, port) = (place.node(), place.service());
         log!(Notice, c"rpma_conn_req_new", c"request to %, port %", addr, port);
         Ok(req)
     }
@@ -277,7 +274,7 @@ impl ConnReq {
         private_data: &[u8],
         settings: &Settings,
     ) -> Result<Owned<Self>> {
-        id.migrate(EventChannel::create()?)?;
+        id.migrate(EventChannel::create(Text::new(c"rpma_ep_next_conn_req"))?)?;
         Ok(Self::of(Conn::new(domain, id, private_data, settings)?))
     }
 
@@ -292,7 +289,8 @@ impl Owned<ConnReq> {
     fn connect(mut self, pdata: Option<rpma_conn_private_data>) -> Result<Owned<Conn>> {
         let accept = self.conn.id().is_pending();
         if !accept {
-            self.conn.id_mut().migrate(EventChannel::create()?)?;
+            let channel = EventChannel::create(Text::new(c"rpma_conn_req_connect"))?;
+            self.conn.id_mut().migrate(channel)?;
         }
         self.conn.prepare_flush()?;
         let mut param = conn_param(pdata);

@@ -2,15 +2,16 @@
 //! Endpoints: listening for connection requests.
 
 use libc::{c_char, c_int};
-use rdma_sys::{RAI_PASSIVE, rdma_cm_event_type};
+use rdma_sys::rdma_cm_event_type;
 
 use crate::conn_cfg::ConnCfg;
 use crate::conn_req::ConnReq;
 use crate::error::{Checked, Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared};
-use crate::log::{File, log};
+use crate::log::{File, Text, log};
 use crate::peer::{self, Domain, Peer};
-use crate::provider::cm::{AddrInfo, CmId, EventChannel, quoted};
+use crate::provider::address::Place;
+use crate::provider::cm::{CmId, EventChannel};
 
 const FILE: File = File::Ep;
 
@@ -27,8 +28,9 @@ pub struct Ep {
 /// # Parameters
 ///
 /// - `peer`: the peer on whose device the connections will be.
-/// - `addr`: host name or address to listen at, one of the peer's device.
-/// - `port`: port number or service name.
+/// - `addr`: host name or address to listen at, one of the peer's device. Where a name has several
+///   addresses, the first one that can be bound is taken.
+/// - `port`: port number, 0 for any that is free, or service name.
 /// - `ep_ptr`: where the endpoint goes; shut it down with rpma_ep_shutdown().
 ///
 /// # Errors
@@ -36,7 +38,8 @@ pub struct Ep {
 /// - RPMA_E_INVAL: an argument is NULL.
 /// - RPMA_E_NOMEM: out of memory.
 /// - RPMA_E_PROVIDER: address lookup, binding or listening failed; with errno EADDRINUSE, somebody
-///   listens there already.
+///   listens there already; with errno EINVAL, `port` may be a number above 65535 or below 0; with
+///   errno EAGAIN, the resolver failed for now.
 ///
 /// # Safety
 ///
@@ -61,7 +64,8 @@ pub unsafe extern "C" fn rpma_ep_listen(
         let (peer, out) = unsafe { (ffi::borrow(peer)?, Out::new(ep_ptr)?) };
         let (addr, port) = (ffi::required(addr)?, ffi::required(port)?);
         // SAFETY: not NULL, so C strings by the caller's promise.
-        out.give(unsafe { Ep::listen(peer.domain(), addr, port) })
+        let (addr, port) = unsafe { (Text::from_ptr(addr), Text::from_ptr(port)) };
+        out.give(Ep::listen(peer.domain(), &Place::to_listen(addr, port)))
     })
 }
 
@@ -183,23 +187,12 @@ pub unsafe extern "C" fn rpma_ep_next_conn_req(
 }
 
 impl Ep {
-    /// # Safety
-    ///
-    /// `addr` and `port` are C strings.
-    unsafe fn listen(
-        domain: &Shared<Domain>,
-        addr: *const c_char,
-        port: *const c_char,
-    ) -> Result<Owned<Self>> {
-        let id = CmId::create_on(EventChannel::create()?)?;
-        // SAFETY: passed on to the caller.
-        let info = unsafe { AddrInfo::lookup(addr, port, RAI_PASSIVE) }?;
-        id.bind_addr(&info)?;
-        id.listen()?;
+    fn listen(domain: &Shared<Domain>, place: &Place) -> Result<Owned<Self>> {
+        let (id, info) = place.open()?;
+        place.listen(&id)?;
         let ep = Owned::new(Self { id, domain: domain.share() })?;
         drop(info);
-        // SAFETY: passed on to the caller.
-        let (addr, port) = unsafe { (quoted(addr), quoted(port)) };
+        let (addr, port) = (place.node(), place.service());
         log!(Notice, c"rpma_ep_listen", c"listening at %, port %", addr, port);
         Ok(ep)
     }

@@ -7,7 +7,7 @@
 use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, transmute};
-use core::ptr::{NonNull, null_mut};
+use core::ptr::{NonNull, null, null_mut};
 use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use libc::{c_char, c_int, c_ulong, c_void};
@@ -362,11 +362,16 @@ impl<'a> Text<'a> {
         NonNull::new(text.cast_mut()).map(|text| Self(text, PhantomData))
     }
 
-    fn as_ptr(self) -> *const c_char {
+    pub(crate) const fn as_ptr(self) -> *const c_char {
         self.0.as_ptr()
     }
 
-    fn bytes(self) -> impl Iterator<Item = u8> {
+    /// NULL for none, as a call takes it.
+    pub(crate) fn or_null(text: Option<Self>) -> *const c_char {
+        text.map_or(null(), Self::as_ptr)
+    }
+
+    pub(crate) fn bytes(self) -> impl Iterator<Item = u8> {
         let byte = move |at| {
             // SAFETY: made of a C string that lives long enough; nothing beyond its NUL is read.
             unsafe { *self.0.cast::<u8>().as_ptr().add(at) }
@@ -385,6 +390,7 @@ impl PartialEq for Text<'_> {
 /// The source files that log. Each of them says in a constant `FILE` which one it is.
 #[derive(Clone, Copy)]
 pub(crate) enum File {
+    Address,
     Cm,
     Conn,
     ConnReq,
@@ -396,7 +402,6 @@ pub(crate) enum File {
     Peer,
     PeerCfg,
     Qp,
-    Utils,
     Verbs,
 }
 
@@ -404,6 +409,7 @@ pub(crate) enum File {
 // Not with the constants, here and below: those come in whole pages, and theirs are full.
 #[unsafe(link_section = ".data.names")]
 static FILE_NAMES: [[u8; 12]; 13] = [
+    *b"address.rs\0\0",
     *b"cm.rs\0\0\0\0\0\0\0",
     *b"conn.rs\0\0\0\0\0",
     *b"conn_req.rs\0",
@@ -415,7 +421,6 @@ static FILE_NAMES: [[u8; 12]; 13] = [
     *b"peer.rs\0\0\0\0\0",
     *b"peer_cfg.rs\0",
     *b"qp.rs\0\0\0\0\0\0\0",
-    *b"utils.rs\0\0\0\0",
     *b"verbs.rs\0\0\0\0",
 ];
 
@@ -531,7 +536,7 @@ impl From<u64> for Part<'_> {
 }
 
 /// A message under construction: cut where it is too long, always with room for its end.
-struct Message {
+pub(crate) struct Message {
     text: [u8; Self::SIZE],
     len: usize,
 }
@@ -541,12 +546,12 @@ impl Message {
     /// A newline and the terminating NUL.
     const END: usize = 2;
 
-    const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { text: [0; Self::SIZE], len: 0 }
     }
 
     /// Appends `text`, each % of which stands for one of `parts`.
-    fn append(&mut self, text: Text, parts: &[Part]) {
+    pub(crate) fn append(&mut self, text: Text, parts: &[Part]) {
         let mut parts = parts.iter();
         for byte in text.bytes() {
             match parts.as_slice() {
@@ -610,8 +615,19 @@ impl Message {
         }
     }
 
-    fn as_ptr(&self) -> *const c_char {
-        self.text.as_ptr().cast()
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// What was put together so far.
+    pub(crate) const fn text(&self) -> Text<'_> {
+        // SAFETY: there is always room for a NUL, and zeros follow what is there.
+        let start = unsafe { NonNull::new_unchecked(self.text.as_ptr().cast_mut()) };
+        Text(start.cast(), PhantomData)
+    }
+
+    const fn as_ptr(&self) -> *const c_char {
+        self.text().as_ptr()
     }
 }
 

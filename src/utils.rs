@@ -2,24 +2,21 @@
 //! Devices by address, what they can do, and the texts of codes and events.
 
 use core::ffi::CStr;
-use core::ptr::{NonNull, null};
+use core::ptr::NonNull;
 
 use libc::{c_char, c_int};
-use rdma_sys::{RAI_PASSIVE, ibv_context};
+use rdma_sys::ibv_context;
 
 use crate::conn::{rpma_conn_event, rpma_conn_event_raw};
 use crate::conn_cfg::RPMA_DEFAULT_TIMEOUT_MS;
 use crate::error::{
-    Error, Failure, RPMA_E_AGAIN, RPMA_E_INVAL, RPMA_E_NO_COMPLETION, RPMA_E_NO_EVENT,
-    RPMA_E_NOMEM, RPMA_E_NOSUPP, RPMA_E_NOT_SHARED_CHNL, RPMA_E_PROVIDER, RPMA_E_SHARED_CHANNEL,
-    Result,
+    Error, RPMA_E_AGAIN, RPMA_E_INVAL, RPMA_E_NO_COMPLETION, RPMA_E_NO_EVENT, RPMA_E_NOMEM,
+    RPMA_E_NOSUPP, RPMA_E_NOT_SHARED_CHNL, RPMA_E_PROVIDER, RPMA_E_SHARED_CHANNEL, Result,
 };
 use crate::ffi::{self, Out};
-use crate::log::{File, Part, log};
-use crate::provider::cm::{AddrInfo, CmId, quoted};
+use crate::log::Text;
+use crate::provider::address::Place;
 use crate::provider::verbs::DeviceCaps;
-
-const FILE: File = File::Utils;
 
 /// Which device rpma_utils_get_ibv_context() looks for.
 #[allow(non_camel_case_types)]
@@ -44,15 +41,16 @@ pub type rpma_util_ibv_context_type_raw = c_int;
 /// # Parameters
 ///
 /// - `addr`: host name or address, IPv4 or IPv6, a link-local one with its scope
-///   (`fe80::1%eth0`).
+///   (`fe80::1%eth0`). Where a name has several addresses, each is tried, in the resolver's order.
 /// - `type`: which device to look for.
 /// - `ibv_ctx_ptr`: where the device goes; the input of rpma_peer_new().
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `addr` or `ibv_ctx_ptr` is NULL, or `type` is unknown.
-/// - RPMA_E_PROVIDER: the lookup, or binding or resolving the address failed; with errno ENODEV,
-///   the address is local but on no RDMA device, as are 127.0.0.1 and 0.0.0.0.
+/// - RPMA_E_PROVIDER: the lookup, or binding or resolving the address failed; with errno EAGAIN,
+///   the resolver failed for now; with errno ENODEV, the address is local but on no RDMA device, as
+///   are 127.0.0.1 and 0.0.0.0, or a node of /dev/infiniband is missing, which the log names.
 ///
 /// # Safety
 ///
@@ -76,7 +74,8 @@ pub unsafe extern "C" fn rpma_utils_get_ibv_context(
         // SAFETY: the caller's promise 2 for `ibv_ctx_ptr`.
         let out = unsafe { Out::new(ibv_ctx_ptr) }?;
         // SAFETY: not NULL, so a C string by the caller's promise.
-        unsafe { find_device(addr, r#type) }.map(|device| out.set(device))
+        let addr = unsafe { Text::from_ptr(addr) };
+        find_device(addr, r#type).map(|device| out.set(device))
     })
 }
 
@@ -175,33 +174,17 @@ pub unsafe extern "C" fn rpma_err_2str(ret: c_int) -> *const c_char {
     error_text(ret).as_ptr()
 }
 
-/// # Safety
-///
-/// `addr` is a C string.
-unsafe fn find_device(addr: *const c_char, kind: c_int) -> Result<*mut ibv_context> {
+fn find_device(addr: Text, kind: c_int) -> Result<*mut ibv_context> {
     const LOCAL: c_int = rpma_util_ibv_context_type::RPMA_UTIL_IBV_CONTEXT_LOCAL as c_int;
     const REMOTE: c_int = rpma_util_ibv_context_type::RPMA_UTIL_IBV_CONTEXT_REMOTE as c_int;
-    let flags = match kind {
-        LOCAL => RAI_PASSIVE,
-        REMOTE => 0,
+    let passive = match kind {
+        LOCAL => true,
+        REMOTE => false,
         _ => return Err(Error::Inval.into()),
     };
-    // SAFETY: a C string by the caller's promise.
-    let info = unsafe { AddrInfo::lookup(addr, null(), flags) }?;
-    let id = CmId::create_blocking()?;
-    match kind {
-        LOCAL => id.bind_addr(&info)?,
-        _ => id.resolve_addr(&info, RPMA_DEFAULT_TIMEOUT_MS)?,
-    }
+    let (id, _info) = Place::of_device(addr, passive, RPMA_DEFAULT_TIMEOUT_MS).open()?;
     let context = id.verbs();
-    if context.is_null() {
-        let (name, cause) = (c"rpma_utils_get_ibv_context", Part::Cause(libc::ENODEV));
-        // SAFETY: a C string by the caller's promise.
-        let addr = unsafe { quoted(addr) };
-        log!(Error, name, c"% is an address of no RDMA device: %", addr, cause);
-        return Err(Failure::provider(libc::ENODEV));
-    }
-    id.destroy()?;
+    id.retire(c"rpma_utils_get_ibv_context");
     Ok(context)
 }
 

@@ -285,6 +285,133 @@ TEST(conn_req_new, second_cq_failing_leaves_nothing)
 	no_peer(&peer);
 }
 
+DIFFERS(conn_req_new, number_that_is_no_port_is_refused, "F31")
+{
+	static const char *const no_ports[] = {"65536", "73096", "4294974856",
+		"-57976", " 73096", "+73096"};
+
+	peer = a_peer();
+	for (unsigned int n = 0; n < 6; n++) {
+		struct rpma_conn_req *req = UNTOUCHED;
+
+		watch();
+		FAILS(rpma_conn_req_new(peer, ADDRESS, no_ports[n], NULL,
+			&req), RPMA_E_PROVIDER, EINVAL);
+		SAME(req, UNTOUCHED);
+		NO_CALLS();
+		LOG_COUNT(RPMA_LOG_LEVEL_WARNING, 1);
+		LOG_COUNT(RPMA_LOG_LEVEL_ERROR, 1);
+		TEXT(log_function(0), "rpma_conn_req_new");
+	}
+	no_peer(&peer);
+}
+
+DIFFERS(conn_req_new, mapped_address_is_the_ipv4_one, "F33")
+{
+	struct rpma_conn_req *req = NULL;
+
+	peer = a_peer();
+	watch();
+	RETURNS(rpma_conn_req_new(peer, "::ffff:10.0.0.1", PORT, NULL, &req),
+		0);
+	EQUAL(calls_with("none, 10.0.0.1:7471, 1000) = 0"), 1);
+	rpma_conn_req_delete(&req);
+	no_peer(&peer);
+}
+
+/* what a name stands for may be mapped, too, and so be no other address */
+DIFFERS(conn_req_new, name_of_a_mapped_address_is_the_ipv4_one, "F33")
+{
+	static const char *const hosts[] = {"::ffff:10.0.0.2", "10.0.0.2",
+		NULL};
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	peer = a_peer();
+	provider_host("server", hosts);
+	provider_fail(CALL_rdma_resolve_addr, 1, ENODEV);
+	watch();
+	FAILS(rpma_conn_req_new(peer, "server", PORT, NULL, &req),
+		RPMA_E_PROVIDER, ENODEV);
+	SAME(req, UNTOUCHED);
+	EQUAL(calls_with("none, 10.0.0.2:7471, 1000) = ENODEV"), 1);
+	EQUAL(calls_with("rdma_resolve_addr("), 1);
+	no_peer(&peer);
+}
+
+static const char *const three[] = {"fd00::7", "10.0.0.2", "10.0.0.3", NULL};
+
+DIFFERS(conn_req_new, next_address_of_the_name_is_tried, "F34")
+{
+	static const enum provider_call steps[] = {CALL_rdma_resolve_addr,
+		CALL_rdma_resolve_route};
+
+	peer = a_peer();
+	provider_host("server", three);
+	for (unsigned int n = 0; n < 2; n++) {
+		struct rpma_conn_req *req = NULL;
+
+		provider_fail(steps[n], 1, ENODEV);
+		watch();
+		errno = EXDEV;
+		RETURNS(rpma_conn_req_new(peer, "server", PORT, NULL, &req),
+			0);
+		EQUAL(errno, EXDEV);
+		EQUAL(calls_with("rdma_create_id("), 2);
+		EQUAL(calls_with("rdma_destroy_id("), 1);
+		EQUAL(calls_with("none, [fd00::7]:7471, 1000)"), 1);
+		EQUAL(calls_with("none, 10.0.0.2:7471, 1000) = 0"), 1);
+		EQUAL(calls_with("10.0.0.3"), 0);
+		LOG_COUNT(RPMA_LOG_LEVEL_WARNING, 0);
+		rpma_conn_req_delete(&req);
+	}
+	no_peer(&peer);
+}
+
+DIFFERS(conn_req_new, error_is_the_last_addresses_and_names_all, "F34")
+{
+	struct rpma_conn_req *req = UNTOUCHED;
+	unsigned int before;
+
+	peer = a_peer();
+	before = provider_alive();
+	provider_host("server", three);
+	provider_fail(CALL_rdma_resolve_addr, 1, ENODEV);
+	provider_fail(CALL_rdma_resolve_addr, 2, ENETUNREACH);
+	provider_fail(CALL_rdma_resolve_route, 1, EHOSTUNREACH);
+	watch();
+	FAILS(rpma_conn_req_new(peer, "server", PORT, NULL, &req),
+		RPMA_E_PROVIDER, EHOSTUNREACH);
+	SAME(req, UNTOUCHED);
+	EQUAL(provider_alive(), before);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_resolve_route(\"server\"",
+		"fd00::7, 10.0.0.2, 10.0.0.3", PORT, strerror(EHOSTUNREACH));
+	no_peer(&peer);
+}
+
+DIFFERS(conn_req_new, lines_name_address_port_and_timeout, "F36")
+{
+	static const enum provider_call steps[] = {CALL_rdma_resolve_addr,
+		CALL_rdma_resolve_route};
+	static const char *const names[] = {"rdma_resolve_addr(",
+		"rdma_resolve_route("};
+	struct rpma_conn_cfg *cfg = a_cfg(0, false, NULL);
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	rpma_conn_cfg_set_timeout(cfg, 1234);
+	peer = a_peer();
+	for (unsigned int n = 0; n < 2; n++) {
+		provider_fail(steps[n], 1, ETIMEDOUT);
+		watch();
+		FAILS(rpma_conn_req_new(peer, ADDRESS, PORT, cfg, &req),
+			RPMA_E_PROVIDER, ETIMEDOUT);
+		LOGGED(RPMA_LOG_LEVEL_ERROR, names[n], "\"" ADDRESS "\"",
+			"\"" PORT "\"", "1234 ms", strerror(ETIMEDOUT));
+		TEXT(log_function(0), "rpma_conn_req_new");
+	}
+	rpma_conn_cfg_delete(&cfg);
+	no_peer(&peer);
+}
+
 DIFFERS(conn_req_new, eai_code_is_explained_and_errno_is_einval, "F17")
 {
 	struct rpma_conn_req *req = UNTOUCHED;

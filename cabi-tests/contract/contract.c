@@ -14,7 +14,8 @@
 
 struct message {
 	int level;
-	char text[512];
+	char function[64];
+	char text[1024];
 };
 
 static struct test *tests, **tests_end = &tests;
@@ -43,10 +44,11 @@ void capture(enum rpma_log_level level, const char *file_name,
 
 	(void)file_name;
 	(void)line_no;
-	(void)function_name;
 	if (message_count == MAX_MESSAGES)
 		abort();
 	messages[message_count].level = level;
+	snprintf(messages[message_count].function,
+		sizeof(messages[0].function), "%s", function_name);
 	va_start(arguments, message_format);
 	vsnprintf(messages[message_count].text, sizeof(messages[0].text),
 		message_format, arguments);
@@ -57,6 +59,11 @@ void capture(enum rpma_log_level level, const char *file_name,
 const char *log_message(unsigned int n)
 {
 	return n < message_count ? messages[n].text : "";
+}
+
+const char *log_function(unsigned int n)
+{
+	return n < message_count ? messages[n].function : "";
 }
 
 int log_level_of(unsigned int n)

@@ -110,6 +110,7 @@ void test_logged(int level, const char *const *parts, const char *file,
 void test_first_logged(int level, const char *const *parts, const char *file,
 		int line);
 const char *log_message(unsigned int n);
+const char *log_function(unsigned int n);
 int log_level_of(unsigned int n);
 unsigned int log_messages(void);
 /* the log function that captures; tests of the log itself replace it */

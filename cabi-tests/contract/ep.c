@@ -86,6 +86,116 @@ TEST(ep_listen, failing_provider_calls_are_provider_errors_and_leave_nothing)
 	no_peer(&peer);
 }
 
+/* what the resolver takes for a number, and cuts */
+static const char *const no_ports[] = {"65536", "73096", "4294974856",
+	"-57976", "-1", " 73096", "+73096", "\t 65536", "0000065536",
+	"18446744073709551617", "99999999999999999999999999"};
+
+DIFFERS(ep_listen, number_that_is_no_port_is_refused, "F31")
+{
+	peer = a_peer();
+	for (unsigned int n = 0; n < sizeof(no_ports) / sizeof(*no_ports);
+			n++) {
+		struct rpma_ep *out = UNTOUCHED;
+
+		watch();
+		FAILS(rpma_ep_listen(peer, ADDRESS, no_ports[n], &out),
+			RPMA_E_PROVIDER, EINVAL);
+		SAME(out, UNTOUCHED);
+		NO_CALLS();
+		LOG_COUNT(RPMA_LOG_LEVEL_WARNING, 1);
+		LOG_COUNT(RPMA_LOG_LEVEL_ERROR, 1);
+		TEXT(log_function(0), "rpma_ep_listen");
+	}
+	no_peer(&peer);
+}
+
+TEST(ep_listen, ports_and_service_names_go_to_the_resolver)
+{
+	static const char *const services[] = {"0", "-0", "+7471", " 7471",
+		"65535", "00007471", "", " ", "-", "+", "http", "73096x",
+		"0x12345", "7 1", "--1", "99999 "};
+
+	peer = a_peer();
+	for (unsigned int n = 0; n < sizeof(services) / sizeof(*services);
+			n++) {
+		watch();
+		RETURNS(rpma_ep_listen(peer, ADDRESS, services[n], &ep), 0);
+		EQUAL(calls_with("rdma_listen("), 1);
+		rpma_ep_shutdown(&ep);
+	}
+	no_peer(&peer);
+}
+
+DIFFERS(ep_listen, mapped_address_is_the_ipv4_one, "F33")
+{
+	peer = a_peer();
+	watch();
+	RETURNS(rpma_ep_listen(peer, "::ffff:10.0.0.1", PORT, &ep), 0);
+	EQUAL(calls_with(", 10.0.0.1:7471) = 0"), 1);
+	end();
+}
+
+static const char *const two[] = {"fd00::7", "10.0.0.2", NULL};
+
+DIFFERS(ep_listen, next_address_of_the_name_is_tried, "F34")
+{
+	peer = a_peer();
+	provider_host("server", two);
+	provider_fail(CALL_rdma_bind_addr, 1, EADDRNOTAVAIL);
+	watch();
+	RETURNS(rpma_ep_listen(peer, "server", PORT, &ep), 0);
+	CALLS("rdma_create_event_channel() = ec1",
+		"rdma_create_id(ec1, none, 0x106) = id1",
+		"rdma_getaddrinfo(server, 7471, RC port_space=0x106 flags=0x1)"
+		" = addrinfo1",
+		"rdma_bind_addr(id1, [fd00::7]:7471) = EADDRNOTAVAIL",
+		"rdma_destroy_id(id1) = 0",
+		"rdma_destroy_event_channel(ec1)",
+		"rdma_create_event_channel() = ec2",
+		"rdma_create_id(ec2, none, 0x106) = id2",
+		"rdma_bind_addr(id2, 10.0.0.2:7471) = 0",
+		"rdma_listen(id2, 0) = 0",
+		"rdma_freeaddrinfo(addrinfo1)");
+	LOG_COUNT(RPMA_LOG_LEVEL_WARNING, 0);
+	end();
+}
+
+DIFFERS(ep_listen, error_is_the_last_addresses_and_names_all, "F34")
+{
+	struct rpma_ep *out = UNTOUCHED;
+
+	peer = a_peer();
+	provider_host("server", two);
+	provider_fail(CALL_rdma_bind_addr, 1, EADDRNOTAVAIL);
+	provider_fail(CALL_rdma_bind_addr, 2, EADDRINUSE);
+	watch();
+	FAILS(rpma_ep_listen(peer, "server", PORT, &out), RPMA_E_PROVIDER,
+		EADDRINUSE);
+	SAME(out, UNTOUCHED);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_bind_addr(\"server\"",
+		"fd00::7, 10.0.0.2", PORT, strerror(EADDRINUSE));
+	no_peer(&peer);
+}
+
+DIFFERS(ep_listen, lines_name_address_and_port, "F36")
+{
+	struct rpma_ep *out = UNTOUCHED;
+
+	peer = a_peer();
+	for (unsigned int n = 2; n < 5; n++) {
+		provider_fail(makers[n].call, 1, EADDRINUSE);
+		watch();
+		FAILS(rpma_ep_listen(peer, ADDRESS, PORT, &out),
+			RPMA_E_PROVIDER, EADDRINUSE);
+		LOGGED(RPMA_LOG_LEVEL_ERROR, makers[n].name,
+			"\"" ADDRESS "\"", "\"" PORT "\"",
+			strerror(EADDRINUSE));
+		TEXT(log_function(0), "rpma_ep_listen");
+	}
+	no_peer(&peer);
+}
+
 DIFFERS(ep_listen, eai_code_is_explained_and_errno_is_einval, "F17")
 {
 	struct rpma_ep *out = UNTOUCHED;
@@ -560,5 +670,38 @@ DIFFERS(ep_next_conn_req, takes_no_event_of_a_connection_being_accepted, "F1")
 	RETURNS(rpma_conn_next_event(conn, &event), 0);
 	EQUAL(event, RPMA_CONN_ESTABLISHED);
 	rpma_conn_delete(&conn);
+	end();
+}
+
+DIFFERS(ep_next_conn_req, lines_name_the_function_that_was_called, "F36")
+{
+	struct rpma_conn_cfg *cfg = NULL;
+	struct rpma_srq *srq = NULL;
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	begin();
+	rpma_conn_cfg_new(&cfg);
+	RETURNS(rpma_srq_new(peer, NULL, &srq), 0);
+	rpma_conn_cfg_set_srq(cfg, srq);
+	rpma_conn_cfg_set_compl_channel(cfg, true);
+	provider_connect_request(provider_id(1), NULL, 0);
+	watch();
+	RETURNS(rpma_ep_next_conn_req(ep, cfg, &req), RPMA_E_INVAL);
+	LOG_COUNT(RPMA_LOG_LEVEL_ERROR, 1);
+	TEXT(log_function(0), "rpma_ep_next_conn_req");
+	watch();
+	RETURNS(rpma_conn_req_new(peer, ADDRESS, PORT, cfg, &req),
+		RPMA_E_INVAL);
+	LOG_COUNT(RPMA_LOG_LEVEL_ERROR, 1);
+	TEXT(log_function(0), "rpma_conn_req_new");
+	provider_connect_request(provider_id(1), NULL, 0);
+	provider_fail(CALL_rdma_create_event_channel, 1, EMFILE);
+	watch();
+	FAILS(rpma_ep_next_conn_req(ep, NULL, &req), RPMA_E_PROVIDER, EMFILE);
+	LOG_COUNT(RPMA_LOG_LEVEL_ERROR, 1);
+	TEXT(log_function(0), "rpma_ep_next_conn_req");
+	SAME(req, UNTOUCHED);
+	rpma_srq_delete(&srq);
+	rpma_conn_cfg_delete(&cfg);
 	end();
 }

@@ -96,7 +96,7 @@ TEST(utils_get_ibv_context, failing_rdma_resolve_addr_is_a_provider_error)
 
 DIFFERS(utils_get_ibv_context, eai_code_is_explained_and_errno_is_einval, "F17")
 {
-	static const int codes[] = {EAI_NONAME, EAI_AGAIN, EAI_FAMILY};
+	static const int codes[] = {EAI_NONAME, EAI_SERVICE, EAI_FAMILY};
 	struct ibv_context *context = UNTOUCHED;
 
 	for (unsigned int n = 0; n < 3; n++) {
@@ -123,6 +123,175 @@ DIFFERS(utils_get_ibv_context, local_address_on_no_device_is_a_provider_error, "
 		SAME(context, UNTOUCHED);
 		LOGGED(RPMA_LOG_LEVEL_ERROR, addresses[n]);
 	}
+}
+
+DIFFERS(utils_get_ibv_context, resolvers_temporary_failure_is_eagain, "F36")
+{
+	struct ibv_context *context = UNTOUCHED;
+
+	provider_return(CALL_rdma_getaddrinfo, 1, EAI_AGAIN, 0);
+	watch();
+	FAILS(rpma_utils_get_ibv_context("nowhere", REMOTE, &context),
+		RPMA_E_PROVIDER, EAGAIN);
+	SAME(context, UNTOUCHED);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_getaddrinfo(\"nowhere\", NULL)",
+		gai_strerror(EAI_AGAIN));
+}
+
+DIFFERS(utils_get_ibv_context, lines_name_address_and_timeout, "F36")
+{
+	struct ibv_context *context = UNTOUCHED;
+
+	provider_fail(CALL_rdma_bind_addr, 1, EADDRNOTAVAIL);
+	watch();
+	FAILS(rpma_utils_get_ibv_context(ADDRESS, LOCAL, &context),
+		RPMA_E_PROVIDER, EADDRNOTAVAIL);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_bind_addr(\"" ADDRESS "\"",
+		strerror(EADDRNOTAVAIL));
+	TEXT(log_function(0), "rpma_utils_get_ibv_context");
+	provider_fail(CALL_rdma_resolve_addr, 1, ENETUNREACH);
+	watch();
+	FAILS(rpma_utils_get_ibv_context(ADDRESS, REMOTE, &context),
+		RPMA_E_PROVIDER, ENETUNREACH);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_resolve_addr(\"" ADDRESS "\"",
+		"1000 ms", strerror(ENETUNREACH));
+	TEXT(log_function(0), "rpma_utils_get_ibv_context");
+}
+
+DIFFERS(utils_get_ibv_context, mapped_address_is_the_ipv4_one, "F33")
+{
+	static const char *const texts[] = {"::ffff:10.0.0.1",
+		"::FFFF:a00:1", "0:0:0:0:0:ffff:10.0.0.1"};
+	struct ibv_context *context = NULL;
+
+	for (unsigned int n = 0; n < 3; n++) {
+		watch();
+		RETURNS(rpma_utils_get_ibv_context(texts[n], LOCAL, &context),
+			0);
+		EQUAL(calls_with(", 10.0.0.1:0) = 0"), 1);
+		watch();
+		RETURNS(rpma_utils_get_ibv_context(texts[n], REMOTE, &context),
+			0);
+		EQUAL(calls_with(", none, 10.0.0.1:0, 1000) = 0"), 1);
+	}
+}
+
+TEST(utils_get_ibv_context, other_ipv6_addresses_stay)
+{
+	static const char *const texts[] = {"fe80::ffff:a00:1", "::a00:1",
+		"::ffff:0:a00:1", "::1"};
+	struct ibv_context *context = NULL;
+
+	for (unsigned int n = 0; n < 4; n++) {
+		watch();
+		RETURNS(rpma_utils_get_ibv_context(texts[n], LOCAL, &context),
+			0);
+		EQUAL(calls_with("rdma_bind_addr(id"), 1);
+		EQUAL(calls_with(", ["), 1);
+	}
+}
+
+static const char *const two[] = {"fd00::7", "10.0.0.2", NULL};
+static const char *const three[] = {"fd00::7", "10.0.0.2", "10.0.0.3", NULL};
+
+DIFFERS(utils_get_ibv_context, next_address_of_the_name_is_tried, "F34")
+{
+	struct ibv_context *context = NULL;
+
+	provider_host("server", two);
+	provider_fail(CALL_rdma_bind_addr, 1, ENODEV);
+	watch();
+	errno = EXDEV;
+	RETURNS(rpma_utils_get_ibv_context("server", LOCAL, &context), 0);
+	EQUAL(errno, EXDEV);
+	SAME(context, provider_context());
+	CALLS("rdma_getaddrinfo(server, none, RC port_space=0x106 flags=0x1)"
+		" = addrinfo1",
+		"rdma_create_id(none, none, 0x106) = id1",
+		"rdma_bind_addr(id1, [fd00::7]:0) = ENODEV",
+		"rdma_destroy_id(id1) = 0",
+		"rdma_create_id(none, none, 0x106) = id2",
+		"rdma_bind_addr(id2, 10.0.0.2:0) = 0",
+		"rdma_destroy_id(id2) = 0",
+		"rdma_freeaddrinfo(addrinfo1)");
+	NO_LOG();
+	provider_fail(CALL_rdma_resolve_addr, 1, ENETUNREACH);
+	watch();
+	RETURNS(rpma_utils_get_ibv_context("server", REMOTE, &context), 0);
+	EQUAL(calls_with("none, [fd00::7]:0, 1000) = ENETUNREACH"), 1);
+	EQUAL(calls_with("none, 10.0.0.2:0, 1000) = 0"), 1);
+	NO_LOG();
+}
+
+DIFFERS(utils_get_ibv_context, error_is_the_last_addresses_and_names_all, "F34")
+{
+	struct ibv_context *context = UNTOUCHED;
+
+	provider_host("server", three);
+	provider_fail(CALL_rdma_bind_addr, 1, ENODEV);
+	provider_fail(CALL_rdma_bind_addr, 2, EADDRNOTAVAIL);
+	provider_fail(CALL_rdma_bind_addr, 3, EACCES);
+	watch();
+	FAILS(rpma_utils_get_ibv_context("server", LOCAL, &context),
+		RPMA_E_PROVIDER, EACCES);
+	SAME(context, UNTOUCHED);
+	EQUAL(calls_with("rdma_bind_addr("), 3);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_bind_addr(\"server\"",
+		"fd00::7, 10.0.0.2, 10.0.0.3", strerror(EACCES));
+}
+
+DIFFERS(utils_get_ibv_context, local_address_of_no_device_leads_to_the_next, "F34")
+{
+	static const char *const hosts[] = {"127.0.1.1", "0.0.0.0", NULL};
+	struct ibv_context *context = UNTOUCHED;
+
+	provider_host("server", hosts);
+	provider_device.bind_finds_device = 0;
+	watch();
+	FAILS(rpma_utils_get_ibv_context("server", LOCAL, &context),
+		RPMA_E_PROVIDER, ENODEV);
+	SAME(context, UNTOUCHED);
+	EQUAL(calls_with("rdma_bind_addr("), 2);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "no RDMA device", "127.0.1.1, 0.0.0.0");
+}
+
+TEST(utils_get_ibv_context, address_is_tried_once)
+{
+	struct ibv_context *context = UNTOUCHED;
+
+	provider_fail(CALL_rdma_bind_addr, 1, ENODEV);
+	watch();
+	FAILS(rpma_utils_get_ibv_context(ADDRESS, LOCAL, &context),
+		RPMA_E_PROVIDER, ENODEV);
+	EQUAL(calls_with("rdma_bind_addr("), 1);
+}
+
+DIFFERS(utils_get_ibv_context, next_addresses_id_cannot_be_had, "F34")
+{
+	struct ibv_context *context = UNTOUCHED;
+
+	provider_host("server", two);
+	provider_fail(CALL_rdma_bind_addr, 1, ENODEV);
+	provider_fail(CALL_rdma_create_id, 2, EMFILE);
+	watch();
+	FAILS(rpma_utils_get_ibv_context("server", LOCAL, &context),
+		RPMA_E_PROVIDER, EMFILE);
+	SAME(context, UNTOUCHED);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_create_id", strerror(EMFILE));
+}
+
+DIFFERS(utils_get_ibv_context, id_that_stays_is_worth_a_warning, "F37")
+{
+	struct ibv_context *context = UNTOUCHED;
+
+	provider_fail(CALL_rdma_destroy_id, 1, EBUSY);
+	watch();
+	errno = EXDEV;
+	RETURNS(rpma_utils_get_ibv_context(ADDRESS, LOCAL, &context), 0);
+	EQUAL(errno, EXDEV);
+	SAME(context, provider_context());
+	LOGGED(RPMA_LOG_LEVEL_WARNING, "rdma_destroy_id", strerror(EBUSY));
+	EQUAL(log_level_of(0), RPMA_LOG_LEVEL_WARNING);
 }
 
 DIFFERS(utils_get_ibv_context, log_lines_name_no_null, "F28")

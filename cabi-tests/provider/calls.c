@@ -387,7 +387,7 @@ unsigned int provider_alive(void)
 	for (struct object *object = objects; object; object = object->next)
 		alive += object->alive && !object->excused;
 	unlock();
-	return alive + provider_blocks();
+	return alive + cm_lists() + provider_blocks();
 }
 
 const char *provider_alive_names(void)

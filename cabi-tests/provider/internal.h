@@ -136,5 +136,7 @@ void device_reset(void);
 /* ---- rdmacm.c ---- */
 
 void cm_reset(void);
+/* lists of addresses that are not freed */
+unsigned int cm_lists(void);
 
 #endif /* PROVIDER_INTERNAL_H */

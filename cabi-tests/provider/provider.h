@@ -83,6 +83,13 @@ extern struct provider_device provider_device;
 struct ibv_context *provider_context(void);
 
 /*
+ * A host name that stands for these addresses, NULL at the end. There is one
+ * at a time; any other name is that of 0.0.0.0 for rdma_getaddrinfo(), and
+ * unknown to getaddrinfo(3).
+ */
+void provider_host(const char *name, const char *const *addresses);
+
+/*
  * 64 KiB at a fixed address; the log shows addresses inside as mem+OFFSET.
  * Any other address is shown in hex, unless it is the library's own memory:
  * private+OFFSET.

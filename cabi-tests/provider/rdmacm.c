@@ -2,6 +2,7 @@
 /* librdmacm */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -12,6 +13,7 @@
 #define MAX_CONNECT_DATA 56
 #define MAX_ACCEPT_DATA 196
 #define QP_INIT_SEND_OPS 0x40u
+#define MAX_HOST_ADDRESSES 8
 
 struct pending {
 	struct object *id;	/* NULL: free */
@@ -39,23 +41,84 @@ static int failure(const struct call *call)
 
 struct addresses {
 	struct rdma_addrinfo info;
-	struct sockaddr_in source, destination;
+	struct sockaddr_storage source, destination;
 };
+
+/* what getaddrinfo() gives: the entries, as many as there are */
+struct list {
+	struct addrinfo infos[MAX_HOST_ADDRESSES];
+	struct sockaddr_storage addresses[MAX_HOST_ADDRESSES];
+};
+
+static struct {
+	char name[40];
+	char addresses[MAX_HOST_ADDRESSES][INET6_ADDRSTRLEN];
+	unsigned int count;
+} host;
+/* those that getaddrinfo() gave and that are not freed */
+static unsigned int lists;
+
+void provider_host(const char *name, const char *const *addresses)
+{
+	lock();
+	snprintf(host.name, sizeof(host.name), "%s", name);
+	for (host.count = 0; addresses[host.count]; host.count++) {
+		if (host.count == MAX_HOST_ADDRESSES)
+			abort();
+		snprintf(host.addresses[host.count],
+			sizeof(host.addresses[0]), "%s",
+			addresses[host.count]);
+	}
+	unlock();
+}
 
 static const char *address_text(const struct sockaddr *address)
 {
-	static _Thread_local char texts[2][40];
+	static _Thread_local char texts[2][64];
 	static _Thread_local unsigned int turn;
 	char *text = texts[turn++ % 2];
-	char host[INET_ADDRSTRLEN];
+	char node[INET6_ADDRSTRLEN];
 
 	if (!address)
 		return "none";
+	if (address->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *in6 =
+			(const struct sockaddr_in6 *)address;
+
+		inet_ntop(AF_INET6, &in6->sin6_addr, node, sizeof(node));
+		snprintf(text, sizeof(texts[0]), "[%s]:%u", node,
+			ntohs(in6->sin6_port));
+		return text;
+	}
 	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
 
-	inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-	snprintf(text, sizeof(texts[0]), "%s:%u", host, ntohs(in->sin_port));
+	inet_ntop(AF_INET, &in->sin_addr, node, sizeof(node));
+	snprintf(text, sizeof(texts[0]), "%s:%u", node, ntohs(in->sin_port));
 	return text;
+}
+
+/* 0, or -1 when the text is no address: that of 0.0.0.0 then */
+static int parse(const char *node, const char *service,
+		struct sockaddr_storage *address)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)address;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
+	uint16_t port = htons(service ? (uint16_t)atoi(service) : 0);
+
+	memset(address, 0, sizeof(*address));
+	if (node && inet_pton(AF_INET6, node, &in6->sin6_addr) == 1) {
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = port;
+		return 0;
+	}
+	in->sin_family = AF_INET;
+	in->sin_port = port;
+	return node && inet_pton(AF_INET, node, &in->sin_addr) == 1 ? 0 : -1;
+}
+
+static bool is_host(const char *node)
+{
+	return node && host.count && strcmp(node, host.name) == 0;
 }
 
 int rdma_getaddrinfo(const char *node, const char *service,
@@ -77,29 +140,77 @@ int rdma_getaddrinfo(const char *node, const char *service,
 	object = create(ADDRINFO, sizeof(struct addresses));
 
 	struct addresses *addresses = object->address;
-	struct sockaddr_in in = {.sin_family = AF_INET};
+	bool passive = hints && hints->ai_flags & RAI_PASSIVE;
+	struct sockaddr_storage *address =
+		passive ? &addresses->source : &addresses->destination;
 
-	if (node)
-		inet_pton(AF_INET, node, &in.sin_addr);
-	if (service)
-		in.sin_port = htons((uint16_t)atoi(service));
-	addresses->info.ai_family = AF_INET;
+	parse(is_host(node) ? host.addresses[0] : node, service, address);
+	addresses->info.ai_family = address->ss_family;
 	addresses->info.ai_qp_type = IBV_QPT_RC;
 	addresses->info.ai_port_space = RDMA_PS_TCP;
-	if (hints && hints->ai_flags & RAI_PASSIVE) {
-		addresses->source = in;
-		addresses->info.ai_src_addr =
-			(struct sockaddr *)&addresses->source;
-		addresses->info.ai_src_len = sizeof(in);
+	if (passive) {
+		addresses->info.ai_src_addr = (struct sockaddr *)address;
+		addresses->info.ai_src_len = sizeof(*address);
 	} else {
-		addresses->destination = in;
-		addresses->info.ai_dst_addr =
-			(struct sockaddr *)&addresses->destination;
-		addresses->info.ai_dst_len = sizeof(in);
+		addresses->info.ai_dst_addr = (struct sockaddr *)address;
+		addresses->info.ai_dst_len = sizeof(*address);
 	}
 	*res = &addresses->info;
 	leave(&call, "%s", object->name);
 	return 0;
+}
+
+/*
+ * The C library's: no call of rdma-core's, so neither it nor its lists have a
+ * place in the log. It knows provider_host() and addresses.
+ */
+int getaddrinfo(const char *node, const char *service,
+		const struct addrinfo *hints, struct addrinfo **res)
+{
+	struct sockaddr_storage address;
+	unsigned int count;
+	struct list *list;
+
+	lock();
+	if (!is_host(node) && parse(node, service, &address)) {
+		unlock();
+		return EAI_NONAME;
+	}
+	list = calloc(1, sizeof(*list));
+	if (!list)
+		abort();
+	count = is_host(node) ? host.count : 1;
+	for (unsigned int n = 0; n < count; n++) {
+		parse(is_host(node) ? host.addresses[n] : node, service,
+			&list->addresses[n]);
+		list->infos[n] = (struct addrinfo){
+			.ai_family = list->addresses[n].ss_family,
+			.ai_socktype = hints->ai_socktype,
+			.ai_addr = (struct sockaddr *)&list->addresses[n],
+			.ai_addrlen = sizeof(list->addresses[n]),
+			.ai_next = n + 1 < count ? &list->infos[n + 1] : NULL,
+		};
+	}
+	*res = list->infos;
+	lists++;
+	unlock();
+	return 0;
+}
+
+void freeaddrinfo(struct addrinfo *res)
+{
+	lock();
+	if (!res || !lists)
+		misuse("freeaddrinfo() of no list");
+	else
+		lists--;
+	free(res);
+	unlock();
+}
+
+unsigned int cm_lists(void)
+{
+	return lists;
 }
 
 void rdma_freeaddrinfo(struct rdma_addrinfo *res)
@@ -662,4 +773,6 @@ void cm_reset(void)
 		free(pending[n].private_data);
 	memset(pending, 0, sizeof(pending));
 	orders = 0;
+	host.count = 0;
+	lists = 0;
 }

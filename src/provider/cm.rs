@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Connection management: event channels, CM ids, CM events and addresses.
+//! Connection management: event channels, CM ids and CM events.
 
-use core::mem::{MaybeUninit, forget};
+use core::ffi::CStr;
+use core::mem::forget;
 use core::ptr::{NonNull, null, null_mut};
 
-use libc::{c_char, c_int, sockaddr};
+use libc::c_int;
 use rdma_sys::{
-    ibv_context, ibv_qp_type, rdma_accept, rdma_ack_cm_event, rdma_addrinfo, rdma_bind_addr,
-    rdma_cm_event, rdma_cm_event_type, rdma_cm_id, rdma_conn_param, rdma_connect,
-    rdma_create_event_channel, rdma_create_id, rdma_destroy_event_channel, rdma_destroy_id,
-    rdma_disconnect, rdma_event_channel, rdma_event_str, rdma_freeaddrinfo, rdma_get_cm_event,
-    rdma_getaddrinfo, rdma_listen, rdma_migrate_id, rdma_port_space, rdma_reject,
-    rdma_resolve_addr, rdma_resolve_route,
+    ibv_context, rdma_accept, rdma_ack_cm_event, rdma_cm_event, rdma_cm_event_type, rdma_cm_id,
+    rdma_conn_param, rdma_connect, rdma_create_event_channel, rdma_create_id,
+    rdma_destroy_event_channel, rdma_destroy_id, rdma_disconnect, rdma_event_channel,
+    rdma_event_str, rdma_get_cm_event, rdma_migrate_id, rdma_port_space, rdma_reject,
 };
 
+use super::address::open_failed;
 use super::{check_errno, failed};
 use crate::error::{Error, Failure, Result, errno};
 use crate::log::{File, Part, Text, log};
@@ -24,11 +24,12 @@ const FILE: File = File::Cm;
 pub(crate) struct EventChannel(NonNull<rdma_event_channel>);
 
 impl EventChannel {
-    pub(crate) fn create() -> Result<Self> {
+    /// Made for `function`, which the program called.
+    pub(crate) fn create(function: Text<'static>) -> Result<Self> {
         // SAFETY: no preconditions.
         NonNull::new(unsafe { rdma_create_event_channel() })
             .map(Self)
-            .ok_or_else(|| failed!(c"rdma_create_event_channel"))
+            .ok_or_else(|| open_failed(function, c"rdma_create_event_channel"))
     }
 
     pub(crate) fn fd(&self) -> c_int {
@@ -127,14 +128,18 @@ pub(crate) struct CmId {
 }
 
 impl CmId {
-    /// An id whose operations block.
-    pub(crate) fn create_blocking() -> Result<Self> {
-        Ok(Self { id: RawId::create(null_mut())?, channel: None })
-    }
-
-    /// An id that reports to `channel`.
-    pub(crate) fn create_on(channel: EventChannel) -> Result<Self> {
-        Ok(Self { id: RawId::create(channel.0.as_ptr())?, channel: Some(channel) })
+    /// An id that reports to `channel`, or whose operations block, made for `function`, which the
+    /// program called.
+    pub(super) fn create(channel: Option<EventChannel>, function: Text<'static>) -> Result<Self> {
+        let mut id = null_mut();
+        let space = rdma_port_space::RDMA_PS_TCP;
+        let events = channel.as_ref().map_or(null_mut(), |channel| channel.0.as_ptr());
+        // SAFETY: the channel is alive or NULL, and `id` writable.
+        if unsafe { rdma_create_id(events, &mut id, null_mut(), space) } != 0 {
+            return Err(open_failed(function, c"rdma_create_id"));
+        }
+        let raw = NonNull::new(id).ok_or(Error::Unknown)?;
+        Ok(Self { id: RawId { raw, pending: false }, channel })
     }
 
     pub(crate) fn as_ptr(&self) -> *mut rdma_cm_id {
@@ -154,30 +159,6 @@ impl CmId {
     /// Whether this is an incoming request that was not answered yet.
     pub(crate) fn is_pending(&self) -> bool {
         self.id.pending
-    }
-
-    pub(crate) fn bind_addr(&self, info: &AddrInfo) -> Result {
-        // SAFETY: id and address are alive.
-        let code = unsafe { rdma_bind_addr(self.as_ptr(), info.source()) };
-        check_errno!(c"rdma_bind_addr", code)
-    }
-
-    pub(crate) fn resolve_addr(&self, info: &AddrInfo, timeout_ms: c_int) -> Result {
-        let (source, destination) = (info.source(), info.destination());
-        // SAFETY: id and addresses are alive.
-        let code = unsafe { rdma_resolve_addr(self.as_ptr(), source, destination, timeout_ms) };
-        check_errno!(c"rdma_resolve_addr", code)
-    }
-
-    pub(crate) fn resolve_route(&self, timeout_ms: c_int) -> Result {
-        // SAFETY: the id is alive.
-        let code = unsafe { rdma_resolve_route(self.as_ptr(), timeout_ms) };
-        check_errno!(c"rdma_resolve_route", code)
-    }
-
-    pub(crate) fn listen(&self) -> Result {
-        // SAFETY: the id is alive. A backlog of 0 is librdmacm's default.
-        check_errno!(c"rdma_listen", unsafe { rdma_listen(self.as_ptr(), 0) })
     }
 
     /// Makes the id report to `channel` from now on, and not block any more.
@@ -211,6 +192,14 @@ impl CmId {
     pub(crate) fn destroy(self) -> Result {
         self.id.destroy()
     }
+
+    /// Destroys an id that has served its purpose for `function`. A failure is worth a warning.
+    pub(crate) fn retire(self, function: &'static CStr) {
+        let (code, errno) = errno::cleared(|| self.id.end());
+        if code != 0 {
+            log!(Warning, function, c"rdma_destroy_id() failed: %", Part::Cause(errno));
+        }
+    }
 }
 
 /// An id of librdmacm. One that stands for an incoming request is rejected when it goes
@@ -222,17 +211,6 @@ struct RawId {
 }
 
 impl RawId {
-    fn create(channel: *mut rdma_event_channel) -> Result<Self> {
-        let mut id = null_mut();
-        let space = rdma_port_space::RDMA_PS_TCP;
-        // SAFETY: the channel is alive or NULL, and `id` writable.
-        let code = unsafe { rdma_create_id(channel, &mut id, null_mut(), space) };
-        check_errno!(c"rdma_create_id", code)?;
-        NonNull::new(id)
-            .map(|raw| Self { raw, pending: false })
-            .ok_or_else(|| Error::Unknown.into())
-    }
-
     /// Rejects an unanswered request. Gives librdmacm's return code.
     fn reject(&mut self) -> c_int {
         if !core::mem::replace(&mut self.pending, false) {
@@ -244,11 +222,16 @@ impl RawId {
 
     fn destroy(mut self) -> Result {
         let rejected = check_errno!(c"rdma_reject", self.reject());
+        let destroyed = check_errno!(c"rdma_destroy_id", self.end());
+        rejected.and(destroyed)
+    }
+
+    /// Gives librdmacm's return code.
+    fn end(self) -> c_int {
         let raw = self.raw.as_ptr();
         forget(self);
         // SAFETY: ours; QP and events are gone by the order of our owners' fields.
-        let destroyed = check_errno!(c"rdma_destroy_id", unsafe { rdma_destroy_id(raw) });
-        rejected.and(destroyed)
+        unsafe { rdma_destroy_id(raw) }
     }
 }
 
@@ -258,86 +241,4 @@ impl Drop for RawId {
         // SAFETY: as in `destroy`.
         unsafe { rdma_destroy_id(self.raw.as_ptr()) };
     }
-}
-
-/// The outcome of an address lookup.
-pub(crate) struct AddrInfo(NonNull<rdma_addrinfo>);
-
-impl AddrInfo {
-    /// Looks up `node` and `service` for connecting (0) or for listening (`RAI_PASSIVE`).
-    ///
-    /// # Safety
-    ///
-    /// `node` is a C string, `service` is one or NULL.
-    pub(crate) unsafe fn lookup(
-        node: *const c_char,
-        service: *const c_char,
-        flags: u32,
-    ) -> Result<Self> {
-        // SAFETY: all zero is a valid `rdma_addrinfo`.
-        let mut hints: rdma_addrinfo = unsafe { MaybeUninit::zeroed().assume_init() };
-        hints.ai_flags = flags as c_int;
-        hints.ai_qp_type = ibv_qp_type::IBV_QPT_RC as c_int;
-        hints.ai_port_space = rdma_port_space::RDMA_PS_TCP as c_int;
-        let mut info = null_mut();
-        let (code, errno) = errno::cleared(|| {
-            // SAFETY: strings by the caller's promise; hints and `info` are ours.
-            unsafe { rdma_getaddrinfo(node, service, &hints, &mut info) }
-        });
-        match NonNull::new(info) {
-            Some(info) if code == 0 => Ok(Self(info)),
-            // SAFETY: strings by the caller's promise.
-            _ => Err(unsafe { Self::lookup_failed(node, service, code, errno) }),
-        }
-    }
-
-    /// # Safety
-    ///
-    /// As [`AddrInfo::lookup`].
-    unsafe fn lookup_failed(
-        node: *const c_char,
-        service: *const c_char,
-        code: c_int,
-        errno: c_int,
-    ) -> Failure {
-        // librdmacm's own failures are -1 with errno, and so is a failure of the system below the
-        // resolver; everything else is an EAI code.
-        let (cause, errno) = if matches!(code, -1 | libc::EAI_SYSTEM) && errno != 0 {
-            (Part::Cause(errno), errno)
-        } else {
-            (Part::Resolver(code), libc::EINVAL)
-        };
-        let name = c"rdma_getaddrinfo";
-        // SAFETY: strings by the caller's promise.
-        let (node, service) = unsafe { (quoted(node), quoted(service)) };
-        log!(Error, name, c"rdma_getaddrinfo(%, %) failed: %", node, service, cause);
-        Failure::provider(errno)
-    }
-
-    fn source(&self) -> *mut sockaddr {
-        // SAFETY: alive while we own it.
-        unsafe { (*self.0.as_ptr()).ai_src_addr }
-    }
-
-    fn destination(&self) -> *mut sockaddr {
-        // SAFETY: as above.
-        unsafe { (*self.0.as_ptr()).ai_dst_addr }
-    }
-}
-
-impl Drop for AddrInfo {
-    fn drop(&mut self) {
-        // SAFETY: ours, and not used after this.
-        unsafe { rdma_freeaddrinfo(self.0.as_ptr()) }
-    }
-}
-
-/// A string argument of a call as a log line shows it.
-///
-/// # Safety
-///
-/// `text` is NULL or a C string.
-pub(crate) unsafe fn quoted<'a>(text: *const c_char) -> Part<'a> {
-    // SAFETY: passed on to the caller.
-    Part::Quoted(unsafe { Text::argument(text) })
 }

@@ -16,6 +16,7 @@ use libc::c_int;
 use crate::error::{Failure, errno};
 use crate::log::{Level, Origin, Part, Text, enabled, send};
 
+pub(crate) mod address;
 pub(crate) mod cm;
 pub(crate) mod qp;
 pub(crate) mod verbs;
