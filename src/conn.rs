@@ -9,11 +9,11 @@ use rdma_sys::{ibv_cq, rdma_cm_event_type, rdma_conn_param};
 
 use crate::conn_cfg::Settings;
 use crate::cq::Cq;
+use crate::domain::{self, Domain};
 use crate::error::{Checked, Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared, c_bool};
-use crate::flush::{self, FlushBuffer};
+use crate::flush_buffer::{self, FlushBuffer};
 use crate::log::{File, log, refused};
-use crate::peer::{self, Domain};
 use crate::peer_cfg::PeerCfg;
 use crate::private_data::{PrivateData, rpma_conn_private_data};
 use crate::provider::cm::{CmId, EventChannel};
@@ -661,9 +661,9 @@ impl Conn {
             teardown.step(channel.destroy());
         }
         if let Some(buffer) = self.flush_buffer {
-            teardown.step(flush::release(buffer));
+            teardown.step(flush_buffer::release(buffer));
         }
-        teardown.step(peer::leave(self.domain));
+        teardown.step(domain::leave(self.domain));
         teardown.finish()
     }
 }

@@ -8,11 +8,12 @@ use rdma_sys::rdma_conn_param;
 
 use crate::conn::Conn;
 use crate::conn_cfg::{ConnCfg, Settings};
+use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::log::{File, Text, log};
 use crate::mr::MrLocal;
-use crate::peer::{Domain, Peer};
+use crate::peer::Peer;
 use crate::private_data::rpma_conn_private_data;
 use crate::provider::address::Place;
 use crate::provider::cm::{CmId, EventChannel};

@@ -6,10 +6,11 @@ use rdma_sys::rdma_cm_event_type;
 
 use crate::conn_cfg::ConnCfg;
 use crate::conn_req::ConnReq;
+use crate::domain::{self, Domain};
 use crate::error::{Checked, Error, Result, Teardown};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::log::{File, Text, log};
-use crate::peer::{self, Domain, Peer};
+use crate::peer::Peer;
 use crate::provider::address::Place;
 use crate::provider::cm::{CmId, EventChannel};
 
@@ -201,7 +202,7 @@ impl Ep {
     fn destroy(self) -> Result {
         let mut teardown = Teardown::new();
         teardown.step(self.id.destroy());
-        teardown.step(peer::leave(self.domain));
+        teardown.step(domain::leave(self.domain));
         teardown.finish()
     }
 

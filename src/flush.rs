@@ -6,27 +6,22 @@
 //! The native operation does not, and a target that does not know it kills or hangs the
 //! connection; so it is used on request only.
 
-use core::ffi::CStr;
-use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicU8, Ordering};
-
 use libc::{c_int, c_uint, c_void};
 use rdma_sys::{
-    IBV_FLUSH_GLOBAL, IBV_FLUSH_MR, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, ibv_sge, ibv_wr_opcode,
+    IBV_FLUSH_GLOBAL, IBV_FLUSH_MR, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, ibv_wr_opcode,
 };
 
 use crate::conn::Conn;
-use crate::error::{Error, Result, Teardown};
-use crate::ffi::{self, Shared};
-use crate::log::{File, Text, Variable, refused};
+use crate::error::{Error, Result};
+use crate::ffi;
+use crate::flush_buffer::FlushBuffer;
+use crate::log::{File, refused};
 use crate::mr::{
     MrRemote, RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
 };
 use crate::operations::send_flags;
-use crate::peer::Domain;
-use crate::provider::qp::{Features, NativeQp, Qp, Remote, Send};
-use crate::provider::verbs::{Mr, read_dst_access};
-use crate::provider::{check_code, failed};
+use crate::provider::check_code;
+use crate::provider::qp::{NativeQp, Qp, Remote, Send};
 
 const FILE: File = File::Flush;
 
@@ -216,103 +211,6 @@ fn native(
         _ => IBV_FLUSH_GLOBAL,
     };
     qp.flush(remote, len, placement, level, flags, op_context)
-}
-
-/// Where the reads of flushes go; nobody looks at what they bring.
-pub(crate) struct FlushBuffer {
-    /// Before the page: it must not outlive what it registers.
-    mr: Mr,
-    _page: Page,
-}
-
-impl FlushBuffer {
-    /// How many bytes a flush reads.
-    const SIZE: usize = 8;
-
-    pub(crate) fn new(domain: &Domain) -> Result<Self> {
-        let pd = domain.pd()?;
-        let page = Page::map()?;
-        // SAFETY: a live PD knows its device.
-        let access = unsafe { read_dst_access((*pd).context) };
-        // SAFETY: the PD is alive, and the page lives longer than the MR.
-        let mr = unsafe { Mr::reg(pd, page.address.as_ptr(), Self::SIZE, access) };
-        let mr = mr.map_err(|errno| failed!(c"ibv_reg_mr", errno))?;
-        Ok(Self { mr, _page: page })
-    }
-
-    #[inline]
-    fn sge(&self, len: usize) -> ibv_sge {
-        ibv_sge { addr: self.mr.addr() as u64, length: len as u32, lkey: self.mr.lkey() }
-    }
-}
-
-/// Ends a share of the buffer, which goes with the last one.
-pub(crate) fn release(buffer: Shared<FlushBuffer>) -> Result {
-    let mut teardown = Teardown::new();
-    if let Some(FlushBuffer { mr, _page }) = buffer.into_inner() {
-        teardown.step(mr.dereg());
-    }
-    teardown.finish()
-}
-
-/// A whole page of its own, shared with child processes: a fork must not move what the device
-/// writes to.
-struct Page {
-    address: NonNull<c_void>,
-}
-
-// SAFETY: the page is not tied to a thread, and only the device writes to it.
-unsafe impl core::marker::Send for Page {}
-// SAFETY: as above.
-unsafe impl Sync for Page {}
-
-impl Page {
-    /// Where pages are larger, the kernel makes it one of these.
-    const SIZE: usize = 4096;
-
-    fn map() -> Result<Self> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        // Miri knows no shared mappings, and no forks either.
-        let sharing = if cfg!(miri) { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
-        let kind = sharing | libc::MAP_ANONYMOUS;
-        // SAFETY: a new mapping at an address of the kernel's choice.
-        let address = unsafe { libc::mmap(null_mut(), Self::SIZE, access, kind, -1, 0) };
-        match NonNull::new(address) {
-            Some(address) if address.as_ptr() != libc::MAP_FAILED => Ok(Self { address }),
-            _ => Err(Error::NoMem.into()),
-        }
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        // SAFETY: our own mapping, and nothing refers to it any more.
-        unsafe { libc::munmap(self.address.as_ptr(), Self::SIZE) };
-    }
-}
-
-/// The bits of the native operations that the user asks for.
-static REQUESTED: AtomicU8 = AtomicU8::new(0);
-
-/// Reads `RPMA_FLUSH` and `RPMA_ATOMIC_WRITE`. Called once, when the library is loaded.
-pub(crate) fn configure() {
-    let flush = requested(c"RPMA_FLUSH", Features::FLUSH);
-    let atomic_write = requested(c"RPMA_ATOMIC_WRITE", Features::ATOMIC_WRITE);
-    REQUESTED.store(flush.and(atomic_write).to_bits(), Ordering::Relaxed);
-}
-
-fn requested(name: &'static CStr, ops: Features) -> Features {
-    let variable = Variable::read(name);
-    let native = variable.value.is_some_and(|value| value == Text::new(c"native"));
-    if !native {
-        variable.ignored(c"rpma_flush");
-    }
-    ops.only_if(native)
-}
-
-/// The native operations that the user asks for.
-pub(crate) fn requested_native_ops() -> Features {
-    Features::from_bits(REQUESTED.load(Ordering::Relaxed))
 }
 
 #[cfg(test)]

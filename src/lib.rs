@@ -77,7 +77,10 @@ pub mod log;
 
 pub mod error;
 
+mod domain;
 mod ffi;
+mod flush_buffer;
+mod native;
 mod private_data;
 mod provider;
 
@@ -88,7 +91,7 @@ mod scenarios;
 /// dlopen(3) beside its threads, which leave the environment alone meanwhile (promise 6).
 extern "C" fn configure() {
     log::configure();
-    flush::configure();
+    native::configure();
 }
 
 #[used]

@@ -7,10 +7,11 @@ use core::ptr::NonNull;
 use libc::{c_int, c_void};
 use rdma_sys::{ibv_access_flags, ibv_advise_mr, ibv_sge};
 
+use crate::domain::Domain;
 use crate::error::{Checked, Error, Failure, Result, errno};
 use crate::ffi::{self, Out, Owned};
 use crate::log::{File, Level, Part, enabled, log, refused};
-use crate::peer::{Domain, Peer};
+use crate::peer::Peer;
 use crate::provider::failed;
 use crate::provider::qp::Remote;
 use crate::provider::verbs::{DeviceCaps, Mr, read_dst_access};

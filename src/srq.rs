@@ -7,10 +7,11 @@ use libc::{c_int, c_void};
 use rdma_sys::ibv_srq;
 
 use crate::cq::Cq;
+use crate::domain::Domain;
 use crate::error::{Result, Teardown};
 use crate::ffi::{self, Out, Owned};
 use crate::mr::{MrLocal, no_data};
-use crate::peer::{Domain, Peer};
+use crate::peer::Peer;
 use crate::provider::qp::{post_srq_recv, post_srq_recv_without_data};
 use crate::provider::verbs;
 use crate::srq_cfg::SrqCfg;
