@@ -106,7 +106,7 @@ impl<'a> Place<'a> {
     fn settle(&self, id: &CmId, source: *mut sockaddr, address: *mut sockaddr) -> Option<Miss> {
         let (raw, timeout_ms) = (id.as_ptr(), self.timeout_ms);
         // SAFETY: NULL or an address, which is ours to write.
-        unsafe { unwrap_ipv4(address) };
+        unsafe { ipv4_of_mapped(address) };
         let miss = if self.passive {
             // SAFETY: id and address are alive.
             step(c"rdma_bind_addr", unsafe { rdma_bind_addr(raw, address) })
@@ -154,7 +154,7 @@ impl<'a> Place<'a> {
             next = info.ai_next;
             let address = info.ai_addr;
             // SAFETY: an address of the list's, which is ours.
-            unsafe { unwrap_ipv4(address) };
+            unsafe { ipv4_of_mapped(address) };
             let name = Name::of(address);
             if name.text() == first_name.text() {
                 continue;
@@ -343,7 +343,7 @@ fn family(address: *const sockaddr) -> c_int {
 ///
 /// `address` is NULL or an address that is ours to write.
 #[inline(never)]
-unsafe fn unwrap_ipv4(address: *mut sockaddr) {
+unsafe fn ipv4_of_mapped(address: *mut sockaddr) {
     if family(address) != libc::AF_INET6 {
         return;
     }
