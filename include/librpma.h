@@ -22,51 +22,52 @@
 struct rpma_conn_req;
 
 /**
- * The region can be read from afar: it is what the remote side's rpma_read() reads.
+ * The region can be read remotely: the other side's rpma_read() reads it.
  */
 #define RPMA_MR_USAGE_READ_SRC (1 << 0)
 
 /**
- * The region takes what rpma_read() brings.
+ * rpma_read() puts what it reads into the region.
  */
 #define RPMA_MR_USAGE_READ_DST (1 << 1)
 
 /**
- * The region holds what rpma_write() and rpma_write_with_imm() send. Memory that can only be read
- * will do, if this and sending are all it is for; but not a shared mapping of a file on Linux 6.1.
+ * rpma_write() and rpma_write_with_imm() take their data from the region. Read-only memory is
+ * enough, unless you combine this with a usage that writes to the region, or the memory is a
+ * shared mapping of a file on Linux 6.1.
  */
 #define RPMA_MR_USAGE_WRITE_SRC (1 << 2)
 
 /**
- * The region can be written from afar: it is what the remote side's rpma_write(),
- * rpma_write_with_imm() and rpma_atomic_write() write to.
+ * The region can be written remotely: the other side's rpma_write(), rpma_write_with_imm() and
+ * rpma_atomic_write() write to it.
  */
 #define RPMA_MR_USAGE_WRITE_DST (1 << 3)
 
 /**
- * The remote side may flush the region with RPMA_FLUSH_TYPE_VISIBILITY. Flushing may take a read,
- * so the remote side can also read the region.
+ * The other side may flush the region with RPMA_FLUSH_TYPE_VISIBILITY. A flush may be done by a
+ * read, so the other side can also read the region.
  */
 #define RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY (1 << 4)
 
 /**
- * The remote side may flush the region with RPMA_FLUSH_TYPE_PERSISTENT. Flushing may take a read,
- * so the remote side can also read the region.
+ * The other side may flush the region with RPMA_FLUSH_TYPE_PERSISTENT. A flush may be done by a
+ * read, so the other side can also read the region.
  */
 #define RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT (1 << 5)
 
 /**
- * The region holds what rpma_send() and rpma_send_with_imm() send.
+ * rpma_send() and rpma_send_with_imm() take messages from the region.
  */
 #define RPMA_MR_USAGE_SEND (1 << 6)
 
 /**
- * The region takes the messages for rpma_recv(), rpma_conn_req_recv() and rpma_srq_recv().
+ * rpma_recv(), rpma_conn_req_recv() and rpma_srq_recv() put messages into the region.
  */
 #define RPMA_MR_USAGE_RECV (1 << 7)
 
 /**
- * The default time for resolving an address or a route, in milliseconds.
+ * The default timeout for resolving an address or a route, in milliseconds.
  */
 #define RPMA_DEFAULT_TIMEOUT_MS 1000
 
@@ -76,18 +77,19 @@ struct rpma_conn_req;
 #define RPMA_W_WAIT_FOR_COMPLETION 1
 
 /**
- * The operation gives a completion only if it fails. It keeps its place in the send queue until a
- * later operation of the same connection has given one.
+ * The operation gives a completion only if it fails. It occupies its entry in the send queue until
+ * you take out the completion of a later operation of the same connection.
  */
 #define RPMA_F_COMPLETION_ON_ERROR (1 << 0)
 
 /**
- * The operation gives a completion in any case.
+ * The operation always gives a completion.
  */
 #define RPMA_F_COMPLETION_ALWAYS ((1 << 1) | RPMA_F_COMPLETION_ON_ERROR)
 
 /**
- * Size, and alignment at the remote side, of what rpma_atomic_write() writes, in bytes.
+ * The size of what rpma_atomic_write() writes, and its alignment in the other side's memory, in
+ * bytes.
  */
 #define RPMA_ATOMIC_WRITE_ALIGNMENT 8
 
@@ -102,42 +104,42 @@ struct rpma_conn_req;
 #define RPMA_E_NOSUPP (-100001)
 
 /**
- * A call into libibverbs, librdmacm or the kernel failed; `errno` says why.
+ * A function of libibverbs, of librdmacm or of the kernel failed. `errno` says why.
  */
 #define RPMA_E_PROVIDER (-100002)
 
 /**
- * Memory could not be had.
+ * There is not enough memory.
  */
 #define RPMA_E_NOMEM (-100003)
 
 /**
- * An argument is wrong; nothing was done.
+ * An argument is wrong. Everything is as it was before, except with rpma_conn_req_connect().
  */
 #define RPMA_E_INVAL (-100004)
 
 /**
- * No completion is waiting.
+ * There is no completion.
  */
 #define RPMA_E_NO_COMPLETION (-100005)
 
 /**
- * No connection event is waiting.
+ * There is no connection event.
  */
 #define RPMA_E_NO_EVENT (-100006)
 
 /**
- * A temporary failure; kept for source compatibility, no call returns it.
+ * A temporary failure. No function returns it; it is kept so that programs still compile.
  */
 #define RPMA_E_AGAIN (-100007)
 
 /**
- * The completion channel is shared by the CQs of the connection: use rpma_conn_wait().
+ * The CQs of the connection share a completion channel. Use rpma_conn_wait().
  */
 #define RPMA_E_SHARED_CHANNEL (-100008)
 
 /**
- * The completion channel is not shared by the CQs of the connection: use rpma_cq_wait().
+ * The CQs of the connection do not share a completion channel. Use rpma_cq_wait().
  */
 #define RPMA_E_NOT_SHARED_CHNL (-100009)
 
@@ -146,65 +148,66 @@ struct rpma_conn_req;
  */
 enum rpma_conn_event {
     /**
-     * An event that says nothing about the connection.
+     * The event says nothing about the connection.
      */
     RPMA_CONN_UNDEFINED = -1,
     /**
-     * The connection is established: operations may be posted.
+     * The connection is established. You may post operations.
      */
     RPMA_CONN_ESTABLISHED,
     /**
-     * The connection is closed, by either side. This may be told twice.
+     * The connection was closed by one of the sides. This event may come twice.
      */
     RPMA_CONN_CLOSED,
     /**
-     * The connection is lost: it could not be made, or the device is gone.
+     * The connection is lost: it could not be established, or the device is gone.
      */
     RPMA_CONN_LOST,
     /**
-     * The other side rejected the request, or nobody listens there.
+     * The other side rejected the request, or no program listens there.
      */
     RPMA_CONN_REJECTED,
     /**
-     * The other side could not be reached, or did not answer.
+     * The other side could not be reached, or did not answer. See rpma_conn_next_event() for what
+     * it means after RPMA_CONN_ESTABLISHED.
      */
     RPMA_CONN_UNREACHABLE,
 };
 
 /**
- * What rpma_flush() guarantees.
+ * What a flush guarantees, see rpma_flush().
  */
 enum rpma_flush_type {
     /**
-     * The data are in the persistence domain: they survive a power failure. The remote side has to
+     * The data are in the persistence domain: they survive a power failure. The other side must
      * have declared direct write to PMem.
      */
     RPMA_FLUSH_TYPE_PERSISTENT,
     /**
-     * The data are in the memory of the remote side, where its processors and other devices see
-     * them. They need not survive a power failure.
+     * The data are in the other side's memory, where its processors and other devices see them.
+     * They may be lost in a power failure.
      */
     RPMA_FLUSH_TYPE_VISIBILITY,
 };
 
 /**
- * The importance of a message. A lower number is more important.
+ * The level of a log message. A lower number is more important.
  */
 enum rpma_log_level {
     /**
-     * As a threshold: no message at all. No message has this level.
+     * As a threshold, it lets no message pass. No message has this level.
      */
     RPMA_LOG_DISABLED = -1,
     /**
-     * The library cannot go on. Not used so far.
+     * The library cannot go on. No message has this level so far.
      */
     RPMA_LOG_LEVEL_FATAL,
     /**
-     * A call failed, or an argument that came from elsewhere is wrong.
+     * A call failed, or a descriptor that the other side sent is wrong.
      */
     RPMA_LOG_LEVEL_ERROR,
     /**
-     * Something unexpected that the library can cope with.
+     * Something unexpected happened, and the library goes on.
      */
     RPMA_LOG_LEVEL_WARNING,
     /**
@@ -212,7 +215,7 @@ enum rpma_log_level {
      */
     RPMA_LOG_LEVEL_NOTICE,
     /**
-     * What the library found out about a device or a peer.
+     * What the library has found out about a device or about the other side.
      */
     RPMA_LOG_LEVEL_INFO,
     /**
@@ -222,16 +225,16 @@ enum rpma_log_level {
 };
 
 /**
- * Selects a threshold.
+ * Which of the two thresholds.
  */
 enum rpma_log_threshold {
     /**
-     * Messages up to this level go to the log function. WARNING at first.
+     * Messages up to this level go to the log function. At first it is RPMA_LOG_LEVEL_WARNING.
      */
     RPMA_LOG_THRESHOLD,
     /**
-     * Messages up to this level go from the default log function to stderr too. DISABLED at
-     * first.
+     * The default log function also writes messages up to this level to stderr. At first it is
+     * RPMA_LOG_DISABLED.
      */
     RPMA_LOG_THRESHOLD_AUX,
     /**
@@ -245,11 +248,11 @@ enum rpma_log_threshold {
  */
 enum rpma_util_ibv_context_type {
     /**
-     * The one that has the address.
+     * The device that has the address.
      */
     RPMA_UTIL_IBV_CONTEXT_LOCAL,
     /**
-     * The one that reaches the address.
+     * The device that leads to the address.
      */
     RPMA_UTIL_IBV_CONTEXT_REMOTE,
 };
@@ -261,12 +264,12 @@ enum rpma_util_ibv_context_type {
 struct rpma_conn;
 
 /**
- * A configuration of connections. Each field is read once, when a request is made.
+ * A configuration of connections. Each field is read once, when a request is created.
  */
 struct rpma_conn_cfg;
 
 /**
- * A completion queue. It belongs to its connection or shared receive queue.
+ * A completion queue (CQ). It belongs to a connection or to a shared receive queue.
  */
 struct rpma_cq;
 
@@ -276,23 +279,24 @@ struct rpma_cq;
 struct rpma_ep;
 
 /**
- * A region of this process's memory, registered with a peer's device.
+ * A region of this process's memory that is registered with a peer's device.
  */
 struct rpma_mr_local;
 
 /**
- * A region of the remote side's memory, as its descriptor tells.
+ * A region of the other side's memory, as its descriptor describes it.
  */
 struct rpma_mr_remote;
 
 /**
- * A peer: a device with a protection domain, which all that is created with it shares.
+ * A peer: an RDMA device together with a protection domain (PD). Everything that is created with
+ * the peer belongs to this PD.
  */
 struct rpma_peer;
 
 /**
- * A peer's configuration: whether data written to its persistent memory from afar are persistent
- * once they are flushed (direct write to PMem).
+ * A peer configuration. It says whether data that are written remotely to a machine's persistent
+ * memory are persistent once they are flushed (direct write to PMem).
  */
 struct rpma_peer_cfg;
 
@@ -302,36 +306,35 @@ struct rpma_peer_cfg;
 struct rpma_srq;
 
 /**
- * A configuration of shared receive queues. Each field is read once, when a queue is made.
+ * A configuration of shared receive queues. Each field is read once, when a queue is created.
  */
 struct rpma_srq_cfg;
 
 /**
- * A log function of the user's.
+ * A log function of your own.
  *
- * It may be called from several threads at once, and must not call back into the library but
- * for the rpma_log_*() functions. Strings are valid during the call only. The message ends with a
- * newline.
+ * Several threads may call it at the same time. Of this library's functions, it may call only
+ * rpma_log_*(). The strings are valid only during the call. The message ends with a newline.
  *
- * - `level`: level of the message.
- * - `file_name`, `line_no`: the place that tells the message, in the source of the library.
- * - `function_name`: what the message is about: a function of this library, or the call into
+ * - `level`: the level of the message.
+ * - `file_name`, `line_no`: the place in the library's source that logs the message.
+ * - `function_name`: the function that the message is about: one of this library, or the one of
  *   libibverbs or librdmacm that failed.
- * - `message_format`: printf(3) format of the message, followed by its arguments.
+ * - `message_format`: the printf(3) format of the message, followed by its arguments.
  */
 typedef void rpma_log_function(enum rpma_log_level level, const char *file_name, const int line_no,
                                const char *function_name, const char *message_format, ...);
 
 /**
- * Data that go to the other side together with a request or its acceptance.
+ * Private data: bytes that one side sends to the other with a request or with its acceptance.
  */
 struct rpma_conn_private_data {
     /**
-     * The data.
+     * The bytes.
      */
     void *ptr;
     /**
-     * Their length in bytes.
+     * The number of bytes.
      */
     uint8_t len;
 };
@@ -343,31 +346,34 @@ extern "C" {
 /**
  * Finds the RDMA device for an address.
  *
- * A server looks for the device that has the address it will listen at; a client looks for the
- * device through which it will reach the server's address. The device belongs to librdmacm, which
- * keeps it open until the process ends: do not close it.
+ * A server looks for the device that has the address at which it will listen. A client looks for
+ * the device that leads to the server's address. The device belongs to librdmacm, which keeps it
+ * open until the process ends: do not close it.
  *
  * # Parameters
  *
- * - `addr`: host name or address, IPv4 or IPv6, a link-local one with its scope
- *   (`fe80::1%eth0`). Where a name has several addresses, each is tried, in the resolver's order.
+ * - `addr`: a host name, or an IPv4 or IPv6 address. A link-local address needs its scope, as in
+ *   `fe80::1%eth0`. If a name has several addresses, the function tries one after the other, in
+ *   the resolver's order.
  * - `type`: which device to look for.
- * - `ibv_ctx_ptr`: where the device goes; the input of rpma_peer_new().
+ * - `ibv_ctx_ptr`: receives the device. Pass it to rpma_peer_new().
  *
  * # Errors
  *
  * - RPMA_E_INVAL: `addr` or `ibv_ctx_ptr` is NULL, or `type` is unknown.
- * - RPMA_E_PROVIDER: the lookup, or binding or resolving the address failed; with errno EAGAIN,
- *   the resolver failed for now; with errno ENODEV, the address is local but on no RDMA device, as
- *   are 127.0.0.1 and 0.0.0.0, or a node of /dev/infiniband is missing, which the log names.
+ * - RPMA_E_PROVIDER: rdma_getaddrinfo(), rdma_create_id(), rdma_bind_addr() or rdma_resolve_addr()
+ *   failed. If errno is EAGAIN, the resolver has failed for the moment: try again. If errno is
+ *   ENODEV, the address is local, but no RDMA device has it, as with 127.0.0.1 and 0.0.0.0; or a
+ *   file in /dev/infiniband is missing, and the log names it.
  *
  * # Safety
  *
- * `addr` is NULL or a C string; `ibv_ctx_ptr` is NULL or writable.
+ * `addr` must be NULL or point to a string that ends with NUL. `ibv_ctx_ptr` must be NULL or point
+ * to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -378,28 +384,30 @@ int rpma_utils_get_ibv_context(const char *addr,
                                struct ibv_context **ibv_ctx_ptr);
 
 /**
- * Tells whether a device can register memory that is paged in on demand.
+ * Tells whether a device supports on-demand paging (ODP).
  *
- * Registering a file on a DAX file system needs that. A device DAX and ordinary memory do not.
+ * rpma_mr_reg() needs it to register a file on a DAX file system. It does not need it for a device
+ * DAX or for ordinary memory.
  *
  * # Parameters
  *
  * - `ibv_ctx`: an open device.
- * - `is_odp_capable`: 1 where reads and writes over reliable connections can use on-demand
- *   paging, else 0.
+ * - `is_odp_capable`: receives 1 if reads and writes over reliable connections can use on-demand
+ *   paging, otherwise 0.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: an argument is NULL.
- * - RPMA_E_PROVIDER: querying the device failed.
+ * - RPMA_E_PROVIDER: ibv_query_device_ex() failed.
  *
  * # Safety
  *
- * `ibv_ctx` is NULL or an open device; `is_odp_capable` is NULL or writable.
+ * `ibv_ctx` must be NULL or an open device. `is_odp_capable` must be NULL or point to writable
+ * memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -412,7 +420,8 @@ int rpma_utils_ibv_context_is_odp_capable(struct ibv_context *ibv_ctx, int *is_o
  *
  * # Parameters
  *
- * - `conn_event`: the event, as rpma_conn_next_event() gives it; any other number has a text, too.
+ * - `conn_event`: the event that rpma_conn_next_event() gave. For any other number, the text says
+ *   that the event is not supported.
  *
  * # Errors
  *
@@ -420,11 +429,11 @@ int rpma_utils_ibv_context_is_odp_capable(struct ibv_context *ibv_ctx, int *is_o
  *
  * # Safety
  *
- * Always safe. The text is constant and never freed.
+ * Always safe. The text is constant: do not change it or free it.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -437,8 +446,8 @@ const char *rpma_utils_conn_event_2str(enum rpma_conn_event conn_event);
  *
  * # Parameters
  *
- * - `ret`: what a function of this library returned: 0 or one of RPMA_E_* for a text of its own;
- *   any other number has a text, too.
+ * - `ret`: the value that a function of this library returned: 0 or one of RPMA_E_*. For any other
+ *   number, the text says that the error is unknown.
  *
  * # Errors
  *
@@ -446,11 +455,11 @@ const char *rpma_utils_conn_event_2str(enum rpma_conn_event conn_event);
  *
  * # Safety
  *
- * Always safe. The text is constant and never freed.
+ * Always safe. The text is constant: do not change it or free it.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -459,16 +468,19 @@ const char *rpma_utils_conn_event_2str(enum rpma_conn_event conn_event);
 const char *rpma_err_2str(int ret);
 
 /**
- * Creates a peer configuration, without direct write to PMem.
+ * Creates a peer configuration.
  *
- * The side that offers memory says with it what its machine does with written data, and sends the
- * descriptor, of rpma_peer_cfg_get_descriptor(), to the other side; that one makes a configuration
- * of the descriptor with rpma_peer_cfg_from_descriptor() and applies it with
- * rpma_conn_apply_remote_peer_cfg().
+ * At first, it does not declare direct write to PMem: see
+ * rpma_peer_cfg_set_direct_write_to_pmem().
+ *
+ * With a peer configuration, the side that offers memory says what its machine does with written
+ * data. That side sends the descriptor, see rpma_peer_cfg_get_descriptor(). The other side makes a
+ * configuration from it with rpma_peer_cfg_from_descriptor(), and applies it to the connection
+ * with rpma_conn_apply_remote_peer_cfg().
  *
  * # Parameters
  *
- * - `pcfg_ptr`: where the configuration goes; delete it with rpma_peer_cfg_delete().
+ * - `pcfg_ptr`: receives the configuration. Delete it with rpma_peer_cfg_delete().
  *
  * # Errors
  *
@@ -477,11 +489,11 @@ const char *rpma_err_2str(int ret);
  *
  * # Safety
  *
- * `pcfg_ptr` is NULL or writable.
+ * `pcfg_ptr` must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -494,7 +506,8 @@ int rpma_peer_cfg_new(struct rpma_peer_cfg **pcfg_ptr);
  *
  * # Parameters
  *
- * - `pcfg_ptr`: the handle, NULL afterwards; nothing happens if it is NULL already.
+ * - `pcfg_ptr`: the address of the handle. The function sets the handle to NULL. If the handle is
+ *   NULL already, the function does nothing and succeeds.
  *
  * # Errors
  *
@@ -502,11 +515,12 @@ int rpma_peer_cfg_new(struct rpma_peer_cfg **pcfg_ptr);
  *
  * # Safety
  *
- * `pcfg_ptr` is NULL or points to a handle that is NULL or owns a configuration.
+ * `pcfg_ptr` must be NULL or point to a handle. The handle must be NULL, or own a configuration
+ * that has not been deleted.
  *
  * # Thread safety
  *
- * Nothing else may use the configuration any more.
+ * No thread may use the configuration during this call or afterwards.
  *
  * # Manual page
  *
@@ -517,17 +531,16 @@ int rpma_peer_cfg_delete(struct rpma_peer_cfg **pcfg_ptr);
 /**
  * Declares whether direct write to PMem is possible.
  *
- * It is a statement about the machine that has the memory, which the library cannot verify: that
- * data which the RDMA device has put into persistent memory are in the persistence domain, with no
- * volatile cache between. On Intel platforms that is so with Data Direct I/O turned off for the
- * device, or with caches that are flushed on power failure (eADR). Where it is declared and not
- * so, a flush with RPMA_FLUSH_TYPE_PERSISTENT completes, and a power failure loses the data all
- * the same.
+ * This is a statement about the machine that has the memory. The library cannot verify it. It says
+ * that data which the RDMA device has put into persistent memory are in the persistence domain,
+ * without a volatile cache in between. On Intel platforms this is so if Data Direct I/O is turned
+ * off for the device, or if the caches are flushed on power failure (eADR). If you declare it
+ * wrongly, a flush with RPMA_FLUSH_TYPE_PERSISTENT completes, but a power failure loses the data.
  *
  * # Parameters
  *
  * - `pcfg`: the configuration.
- * - `supported`: true or false.
+ * - `supported`: true if direct write to PMem is possible, otherwise false.
  *
  * # Errors
  *
@@ -535,11 +548,11 @@ int rpma_peer_cfg_delete(struct rpma_peer_cfg **pcfg_ptr);
  *
  * # Safety
  *
- * `pcfg` is NULL or a configuration.
+ * `pcfg` must be NULL or a configuration that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -553,7 +566,7 @@ int rpma_peer_cfg_set_direct_write_to_pmem(struct rpma_peer_cfg *pcfg, bool supp
  * # Parameters
  *
  * - `pcfg`: the configuration.
- * - `supported`: where the answer goes.
+ * - `supported`: receives true or false.
  *
  * # Errors
  *
@@ -561,11 +574,12 @@ int rpma_peer_cfg_set_direct_write_to_pmem(struct rpma_peer_cfg *pcfg, bool supp
  *
  * # Safety
  *
- * `pcfg` is NULL or a configuration; `supported` is NULL or writable.
+ * `pcfg` must be NULL or a configuration that has not been deleted. `supported` must be NULL or
+ * point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -574,15 +588,15 @@ int rpma_peer_cfg_set_direct_write_to_pmem(struct rpma_peer_cfg *pcfg, bool supp
 int rpma_peer_cfg_get_direct_write_to_pmem(const struct rpma_peer_cfg *pcfg, bool *supported);
 
 /**
- * Writes the descriptor of a peer configuration, to be sent to the other side.
+ * Writes the descriptor of a peer configuration into a buffer.
  *
- * How it gets there is the program's affair: usually as private data of the connection, next to
- * the descriptors of regions.
+ * Your program sends the descriptor to the other side, usually as private data of the connection,
+ * next to the descriptors of regions.
  *
  * # Parameters
  *
  * - `pcfg`: the configuration.
- * - `desc`: room for as many bytes as rpma_peer_cfg_get_descriptor_size() says.
+ * - `desc`: memory for the descriptor, of the size that rpma_peer_cfg_get_descriptor_size() gives.
  *
  * # Errors
  *
@@ -590,11 +604,12 @@ int rpma_peer_cfg_get_direct_write_to_pmem(const struct rpma_peer_cfg *pcfg, boo
  *
  * # Safety
  *
- * `pcfg` is NULL or a configuration; `desc` is NULL or has the room.
+ * `pcfg` must be NULL or a configuration that has not been deleted. `desc` must be NULL or point
+ * to enough writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -608,7 +623,7 @@ int rpma_peer_cfg_get_descriptor(const struct rpma_peer_cfg *pcfg, void *desc);
  * # Parameters
  *
  * - `pcfg`: the configuration.
- * - `desc_size`: where the size in bytes goes.
+ * - `desc_size`: receives the size in bytes.
  *
  * # Errors
  *
@@ -616,11 +631,12 @@ int rpma_peer_cfg_get_descriptor(const struct rpma_peer_cfg *pcfg, void *desc);
  *
  * # Safety
  *
- * `pcfg` is NULL or a configuration; `desc_size` is NULL or writable.
+ * `pcfg` must be NULL or a configuration that has not been deleted. `desc_size` must be NULL or
+ * point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -629,13 +645,13 @@ int rpma_peer_cfg_get_descriptor(const struct rpma_peer_cfg *pcfg, void *desc);
 int rpma_peer_cfg_get_descriptor_size(const struct rpma_peer_cfg *pcfg, size_t *desc_size);
 
 /**
- * Creates a peer configuration from a descriptor that the other side sent.
+ * Creates a peer configuration from the other side's descriptor.
  *
  * # Parameters
  *
- * - `desc`: the descriptor. A longer one is fine; what follows is not read.
- * - `desc_size`: its size in bytes.
- * - `pcfg_ptr`: where the configuration goes; delete it with rpma_peer_cfg_delete().
+ * - `desc`: the descriptor. The function does not read the bytes that follow it.
+ * - `desc_size`: the number of bytes at `desc`. It may be larger than the descriptor.
+ * - `pcfg_ptr`: receives the configuration. Delete it with rpma_peer_cfg_delete().
  *
  * # Errors
  *
@@ -644,11 +660,12 @@ int rpma_peer_cfg_get_descriptor_size(const struct rpma_peer_cfg *pcfg, size_t *
  *
  * # Safety
  *
- * `desc` is NULL or readable for `desc_size` bytes; `pcfg_ptr` is NULL or writable.
+ * `desc` must be NULL or point to `desc_size` readable bytes. `pcfg_ptr` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -661,30 +678,31 @@ int rpma_peer_cfg_from_descriptor(const void *desc,
 /**
  * Creates a peer on a device.
  *
- * A peer is the device together with a protection domain, in which the regions, shared receive
- * queues and connections that are created with the peer work together. One for each device is
- * enough.
+ * A peer is an RDMA device together with a protection domain (PD). The regions, shared receive
+ * queues and connections that you create with the peer belong to this PD, and can be used
+ * together. One peer for each device is enough.
  *
  * # Parameters
  *
- * - `ibv_ctx`: an open device, usually from rpma_utils_get_ibv_context(); it has to stay open as
- *   long as the peer.
- * - `peer_ptr`: where the peer goes; delete it with rpma_peer_delete().
+ * - `ibv_ctx`: an open device, usually from rpma_utils_get_ibv_context(). It must stay open as
+ *   long as the peer exists.
+ * - `peer_ptr`: receives the peer. Delete it with rpma_peer_delete().
  *
  * # Errors
  *
  * - RPMA_E_INVAL: an argument is NULL.
  * - RPMA_E_NOMEM: out of memory.
- * - RPMA_E_PROVIDER: querying the device or allocating the protection domain failed.
- * - RPMA_E_UNKNOWN: allocating the protection domain failed for no reason given.
+ * - RPMA_E_PROVIDER: ibv_query_device_ex() or ibv_alloc_pd() failed.
+ * - RPMA_E_UNKNOWN: ibv_alloc_pd() failed and did not set errno.
  *
  * # Safety
  *
- * `ibv_ctx` is NULL or an open device; `peer_ptr` is NULL or writable.
+ * `ibv_ctx` must be NULL or an open device. `peer_ptr` must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread. A peer serves any number of threads.
+ * Any thread may call this function at any time. Any number of threads may use a peer at the same
+ * time.
  *
  * # Manual page
  *
@@ -695,28 +713,30 @@ int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr);
 /**
  * Deletes a peer.
  *
- * Before it, shut down its endpoints and delete what was created with it: connections, requests,
- * regions, shared receive queues. If one of these is left, the device refuses and the protection
- * domain is lost; what is left keeps working.
+ * First shut down its endpoints, and delete everything else that you have created with it:
+ * connections, requests, regions and shared receive queues. If one of these is left, the device
+ * refuses to deallocate the protection domain, which then leaks. What is left keeps working.
  *
  * # Parameters
  *
- * - `peer_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
- *   already.
+ * - `peer_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+ *   If the handle is NULL already, the function does nothing and succeeds.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: `peer_ptr` is NULL.
- * - RPMA_E_PROVIDER: the device failed; with errno EBUSY, something is left.
+ * - RPMA_E_PROVIDER: ibv_dereg_mr() or ibv_dealloc_pd() failed. If errno is EBUSY, something that
+ *   was created with the peer is left.
  *
  * # Safety
  *
- * `peer_ptr` is NULL or points to a handle that is NULL or owns a peer.
+ * `peer_ptr` must be NULL or point to a handle. The handle must be NULL, or own a peer that has
+ * not been deleted.
  *
  * # Thread safety
  *
- * Nothing may be created with the peer any more, and no request that was created with it may be
- * connected at the same time.
+ * No thread may create anything with the peer during this call or afterwards. During this call, no
+ * thread may connect a request that was created with the peer.
  *
  * # Manual page
  *
@@ -725,48 +745,50 @@ int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr);
 int rpma_peer_delete(struct rpma_peer **peer_ptr);
 
 /**
- * Registers memory, for the device to use in operations of this or of the other side.
+ * Registers memory so that the device can read or write it.
  *
- * The memory stays the caller's, and has to stay mapped until the region is deregistered. It is
- * locked into memory, which counts towards RLIMIT_MEMLOCK, unless the device takes it only with
- * on-demand paging, as files on a DAX file system.
+ * The memory stays yours. Keep it mapped until you deregister the region. Registering locks it
+ * into RAM, which counts towards RLIMIT_MEMLOCK. Memory that the device takes only with on-demand
+ * paging, such as a file on a DAX file system, is not locked.
  *
- * For every usage, you can register memory of malloc(3), anonymous and huge pages, and mappings of
- * a device DAX, of a memfd_create(2) file and of files on tmpfs, if they can be read and written.
- * So ordinary memory may stand in for persistent memory, flushes included.
+ * For every usage, you can register memory that malloc(3) gives, anonymous pages and huge pages,
+ * and mappings of a device DAX, of a memfd_create(2) file or of a file on tmpfs, if you can read
+ * and write them. So you can use ordinary memory in place of persistent memory, flushes included.
  *
- * If the device only reads the memory for a usage, memory that can only be read will do. Whether a
- * shared mapping (MAP_SHARED) of a file will do depends on the kernel. Linux 6.1 refuses it if it
- * can only be read. Linux 6.12 takes that one, but refuses a mapping of a file on a disk for a
- * usage that writes: RPMA_MR_USAGE_READ_DST, RPMA_MR_USAGE_WRITE_DST, RPMA_MR_USAGE_RECV. Both
- * take a private mapping (MAP_PRIVATE), but what is written into it does not reach the file.
+ * If the device only reads the memory for a usage, read-only memory is enough. For a shared
+ * mapping (MAP_SHARED) of a file, the kernel decides. Linux 6.1 refuses a read-only one. Linux
+ * 6.12 takes it, but refuses a mapping of a file on a disk for a usage that writes:
+ * RPMA_MR_USAGE_READ_DST, RPMA_MR_USAGE_WRITE_DST, RPMA_MR_USAGE_RECV. Both kernels take a private
+ * mapping (MAP_PRIVATE), but what is written to it does not reach the file.
  *
  * # Parameters
  *
- * - `peer`: the peer whose device is to use the memory.
- * - `ptr`, `size`: the memory, and its size in bytes, at least 1.
- * - `usage`: what the region is for: one or more of RPMA_MR_USAGE_*, and no more than needed.
- * - `mr_ptr`: where the region goes; deregister it with rpma_mr_dereg().
+ * - `peer`: the peer whose device will use the memory.
+ * - `ptr`, `size`: the memory and its size in bytes, at least 1.
+ * - `usage`: what the region is for: one or more of RPMA_MR_USAGE_*, combined with |. Ask for no
+ *   more than you need.
+ * - `mr_ptr`: receives the region. Deregister it with rpma_mr_dereg().
  *
  * # Errors
  *
  * - RPMA_E_INVAL: a pointer is NULL, `size` is 0, or `usage` is 0 or has unknown bits.
  * - RPMA_E_NOMEM: out of memory.
- * - RPMA_E_PROVIDER: the device does not take the memory. With errno EOPNOTSUPP it is a file on
- *   a DAX file system, which needs on-demand paging, and the device has none; a device DAX works.
- *   With EFAULT, the memory does not permit the usage, or is a shared mapping of a file that the
- *   kernel refuses: use ordinary memory, and copy. With ENOMEM, the limit of locked memory
- *   (RLIMIT_MEMLOCK) may be reached. With EINVAL, it may be a part of a huge page, in a process
- *   that has RDMAV_FORK_SAFE but not RDMAV_HUGEPAGES_SAFE in its environment: see librpma(7).
+ * - RPMA_E_PROVIDER: ibv_reg_mr() failed. If errno is EOPNOTSUPP, the memory is a file on a DAX
+ *   file system. That needs on-demand paging, which the device does not support; a device DAX
+ *   works. If errno is EFAULT, the memory does not permit the usage, or it is a shared mapping of
+ *   a file that the kernel refuses: use ordinary memory, and copy. If errno is ENOMEM, the limit
+ *   of locked memory (RLIMIT_MEMLOCK) may be reached. If errno is EINVAL, the memory may be a part
+ *   of a huge page, in a process that has RDMAV_FORK_SAFE but not RDMAV_HUGEPAGES_SAFE in its
+ *   environment: see librpma(7).
  *
  * # Safety
  *
- * `peer` is NULL or a peer; `mr_ptr` is NULL or writable; the memory stays mapped as long as it
- * is registered.
+ * `peer` must be NULL or a peer that has not been deleted. `mr_ptr` must be NULL or point to
+ * writable memory. The memory at `ptr` must stay mapped as long as it is registered.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -779,28 +801,30 @@ int rpma_mr_reg(struct rpma_peer *peer,
                 struct rpma_mr_local **mr_ptr);
 
 /**
- * Deregisters memory.
+ * Deregisters memory and deletes the region.
  *
- * The memory itself stays as it is. The remote side can reach it no more: an operation that comes
- * too late breaks its connection.
+ * The memory itself stays as it is. The other side can no longer use it: if it still tries to, its
+ * connection breaks.
  *
  * # Parameters
  *
- * - `mr_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
- *   already.
+ * - `mr_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+ *   If the handle is NULL already, the function does nothing and succeeds.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: `mr_ptr` is NULL.
- * - RPMA_E_PROVIDER: the device failed.
+ * - RPMA_E_PROVIDER: ibv_dereg_mr() failed.
  *
  * # Safety
  *
- * `mr_ptr` is NULL or points to a handle that is NULL or owns a region.
+ * `mr_ptr` must be NULL or point to a handle. The handle must be NULL, or own a region that has
+ * not been deregistered.
  *
  * # Thread safety
  *
- * Nothing else may use the region any more, operations that have not completed included.
+ * No thread may use the region during this call or afterwards. All operations that use it must
+ * have completed.
  *
  * # Manual page
  *
@@ -809,18 +833,19 @@ int rpma_mr_reg(struct rpma_peer *peer,
 int rpma_mr_dereg(struct rpma_mr_local **mr_ptr);
 
 /**
- * Writes the descriptor of a region, with which the remote side can reach it.
+ * Writes the descriptor of a local region into a buffer.
  *
- * How it gets there is the program's affair: as private data of the connection, or as a message.
- * The remote side makes a remote region of it with rpma_mr_remote_from_descriptor().
+ * With the descriptor, the other side can use the region. Your program sends it there, as private
+ * data of the connection or as a message. The other side creates a remote region from it with
+ * rpma_mr_remote_from_descriptor().
  *
- * The descriptor has 21 bytes, whatever the machine: address and length (8 bytes each) and key (4
- * bytes), least significant byte first, and usage (1 byte).
+ * The descriptor has 21 bytes on every machine: address (8 bytes), length (8 bytes), key (4
+ * bytes), each with its least significant byte first, and usage (1 byte).
  *
  * # Parameters
  *
  * - `mr`: the region.
- * - `desc`: room for as many bytes as rpma_mr_get_descriptor_size() says.
+ * - `desc`: memory for the descriptor, of the size that rpma_mr_get_descriptor_size() gives.
  *
  * # Errors
  *
@@ -828,11 +853,12 @@ int rpma_mr_dereg(struct rpma_mr_local **mr_ptr);
  *
  * # Safety
  *
- * `mr` is NULL or a region; `desc` is NULL or has the room.
+ * `mr` must be NULL or a region that has not been deleted. `desc` must be NULL or point to enough
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -841,30 +867,31 @@ int rpma_mr_dereg(struct rpma_mr_local **mr_ptr);
 int rpma_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc);
 
 /**
- * Creates a remote region from a descriptor that the other side sent.
+ * Creates a remote region from the other side's descriptor.
  *
- * Operations name the remote memory by it. It is only a description, is not tied to a connection,
- * and does not keep the memory registered at the other side.
+ * You pass the remote region to operations, which read, write or flush the other side's memory. It
+ * only describes that memory. It does not belong to a connection, and it does not keep the memory
+ * registered on the other side.
  *
  * # Parameters
  *
- * - `desc`: the descriptor. A longer one is fine; what follows is not read.
- * - `desc_size`: its size in bytes.
- * - `mr_ptr`: where the region goes; delete it with rpma_mr_remote_delete().
+ * - `desc`: the descriptor. The function does not read the bytes that follow it.
+ * - `desc_size`: the number of bytes at `desc`. It may be larger than the descriptor.
+ * - `mr_ptr`: receives the region. Delete it with rpma_mr_remote_delete().
  *
  * # Errors
  *
- * - RPMA_E_INVAL: a pointer is NULL, the descriptor is too short, or says that the region is for
- *   nothing.
+ * - RPMA_E_INVAL: a pointer is NULL, the descriptor is too short, or its usage is 0.
  * - RPMA_E_NOMEM: out of memory.
  *
  * # Safety
  *
- * `desc` is NULL or readable for `desc_size` bytes; `mr_ptr` is NULL or writable.
+ * `desc` must be NULL or point to `desc_size` readable bytes. `mr_ptr` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -875,12 +902,12 @@ int rpma_mr_remote_from_descriptor(const void *desc,
                                    struct rpma_mr_remote **mr_ptr);
 
 /**
- * Gets the size of the descriptor of a region.
+ * Gets the size of the descriptor of a local region.
  *
  * # Parameters
  *
  * - `mr`: the region.
- * - `desc_size`: where the size in bytes goes.
+ * - `desc_size`: receives the size in bytes.
  *
  * # Errors
  *
@@ -888,11 +915,12 @@ int rpma_mr_remote_from_descriptor(const void *desc,
  *
  * # Safety
  *
- * `mr` is NULL or a region; `desc_size` is NULL or writable.
+ * `mr` must be NULL or a region that has not been deregistered. `desc_size` must be NULL or point
+ * to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -906,7 +934,7 @@ int rpma_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_siz
  * # Parameters
  *
  * - `mr`: the region.
- * - `ptr`: where the address goes, the one that was registered.
+ * - `ptr`: receives the address that was registered.
  *
  * # Errors
  *
@@ -914,11 +942,12 @@ int rpma_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_siz
  *
  * # Safety
  *
- * `mr` is NULL or a region; `ptr` is NULL or writable.
+ * `mr` must be NULL or a region that has not been deregistered. `ptr` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -932,7 +961,7 @@ int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
  * # Parameters
  *
  * - `mr`: the region.
- * - `size`: where the size in bytes goes.
+ * - `size`: receives the size in bytes.
  *
  * # Errors
  *
@@ -940,11 +969,12 @@ int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
  *
  * # Safety
  *
- * `mr` is NULL or a region; `size` is NULL or writable.
+ * `mr` must be NULL or a region that has not been deregistered. `size` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -958,7 +988,7 @@ int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size);
  * # Parameters
  *
  * - `mr`: the region.
- * - `size`: where the size in bytes goes.
+ * - `size`: receives the size in bytes.
  *
  * # Errors
  *
@@ -966,11 +996,12 @@ int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size);
  *
  * # Safety
  *
- * `mr` is NULL or a region; `size` is NULL or writable.
+ * `mr` must be NULL or a region that has not been deleted. `size` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -979,13 +1010,13 @@ int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size);
 int rpma_mr_remote_get_size(const struct rpma_mr_remote *mr, size_t *size);
 
 /**
- * Tells which types of flush a remote region was registered for.
+ * Gets the types of flush that a remote region permits.
  *
  * # Parameters
  *
  * - `mr`: the region.
- * - `flush_type`: where the answer goes: 0, or one or both of
- *   RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY and RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT.
+ * - `flush_type`: receives 0, or one or both of RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY and
+ *   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT.
  *
  * # Errors
  *
@@ -993,11 +1024,12 @@ int rpma_mr_remote_get_size(const struct rpma_mr_remote *mr, size_t *size);
  *
  * # Safety
  *
- * `mr` is NULL or a region; `flush_type` is NULL or writable.
+ * `mr` must be NULL or a region that has not been deleted. `flush_type` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1006,11 +1038,12 @@ int rpma_mr_remote_get_size(const struct rpma_mr_remote *mr, size_t *size);
 int rpma_mr_remote_get_flush_type(const struct rpma_mr_remote *mr, int *flush_type);
 
 /**
- * Deletes a remote region. The memory it stands for is not touched.
+ * Deletes a remote region. The other side's memory stays as it is.
  *
  * # Parameters
  *
- * - `mr_ptr`: the handle, NULL afterwards; nothing happens if it is NULL already.
+ * - `mr_ptr`: the address of the handle. The function sets the handle to NULL. If the handle is
+ *   NULL already, the function does nothing and succeeds.
  *
  * # Errors
  *
@@ -1018,11 +1051,13 @@ int rpma_mr_remote_get_flush_type(const struct rpma_mr_remote *mr, int *flush_ty
  *
  * # Safety
  *
- * `mr_ptr` is NULL or points to a handle that is NULL or owns a remote region.
+ * `mr_ptr` must be NULL or point to a handle. The handle must be NULL, or own a remote region that
+ * has not been deleted.
  *
  * # Thread safety
  *
- * Nothing else may use the region any more. Operations that were posted go on.
+ * No thread may use the region during this call or afterwards. Operations that were posted before
+ * go on.
  *
  * # Manual page
  *
@@ -1031,31 +1066,32 @@ int rpma_mr_remote_get_flush_type(const struct rpma_mr_remote *mr, int *flush_ty
 int rpma_mr_remote_delete(struct rpma_mr_remote **mr_ptr);
 
 /**
- * Advises the device about the use of a part of a region, usually to page it in beforehand.
+ * Advises the device about a part of a region, usually to page it in.
  *
- * That is only of use for regions that are paged in on demand; devices may refuse it for others.
+ * This helps only with regions that are paged in on demand. For other regions, the device may
+ * refuse it.
  *
  * # Parameters
  *
  * - `mr`: the region.
- * - `offset`, `len`: part of the region, in bytes; no limit.
- * - `advice`: as for ibv_advise_mr(3), IBV_ADVISE_MR_ADVICE_PREFETCH for one.
- * - `flags`: as for ibv_advise_mr(3), IBV_ADVISE_MR_FLAG_FLUSH or 0.
+ * - `offset`, `len`: the part of the region, in bytes. There is no limit.
+ * - `advice`: as for ibv_advise_mr(3), for example IBV_ADVISE_MR_ADVICE_PREFETCH.
+ * - `flags`: as for ibv_advise_mr(3): IBV_ADVISE_MR_FLAG_FLUSH or 0.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `mr` is NULL, address, offset and length together exceed 64 bits, or the device
- *   refuses the part, the advice or the flags.
- * - RPMA_E_NOSUPP: the device does not take advice, or not this one.
- * - RPMA_E_PROVIDER: the device failed in another way.
+ * - RPMA_E_INVAL: `mr` is NULL; the sum of the region's address, `offset` and `len` exceeds 64
+ *   bits; or the device refuses the part, the advice or the flags.
+ * - RPMA_E_NOSUPP: the device does not support advice, or not this advice.
+ * - RPMA_E_PROVIDER: ibv_advise_mr() failed for another reason.
  *
  * # Safety
  *
- * `mr` is NULL or a region.
+ * `mr` must be NULL or a region that has not been deregistered.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1064,18 +1100,18 @@ int rpma_mr_remote_delete(struct rpma_mr_remote **mr_ptr);
 int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advice, uint32_t flags);
 
 /**
- * Creates a configuration of connections with the default values.
+ * Creates a configuration of connections.
  *
- * The defaults: a timeout of RPMA_DEFAULT_TIMEOUT_MS (1000 ms), a CQ of 10 entries, no CQ of its
- * own for receives, a send queue and a receive queue of 10 entries each, completion channels not
- * shared, no shared receive queue.
+ * It has the default values: a timeout of RPMA_DEFAULT_TIMEOUT_MS (1000 ms), a CQ of 10 entries,
+ * no separate CQ for receives, a send queue and a receive queue of 10 entries each, no shared
+ * completion channel, and no shared receive queue.
  *
- * rpma_conn_req_new() and rpma_ep_next_conn_req() read the configuration; changing it later
- * changes nothing for requests and connections that exist.
+ * rpma_conn_req_new() and rpma_ep_next_conn_req() read the configuration. If you change it later,
+ * requests and connections that exist stay as they are.
  *
  * # Parameters
  *
- * - `cfg_ptr`: where the configuration goes; delete it with rpma_conn_cfg_delete().
+ * - `cfg_ptr`: receives the configuration. Delete it with rpma_conn_cfg_delete().
  *
  * # Errors
  *
@@ -1084,11 +1120,11 @@ int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advi
  *
  * # Safety
  *
- * `cfg_ptr` is NULL or writable.
+ * `cfg_ptr` must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1097,11 +1133,12 @@ int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advi
 int rpma_conn_cfg_new(struct rpma_conn_cfg **cfg_ptr);
 
 /**
- * Deletes a configuration of connections. What was made with it stays as it is.
+ * Deletes a configuration of connections. Connections that were created with it stay.
  *
  * # Parameters
  *
- * - `cfg_ptr`: the handle, NULL afterwards; nothing happens if it is NULL already.
+ * - `cfg_ptr`: the address of the handle. The function sets the handle to NULL. If the handle is
+ *   NULL already, the function does nothing and succeeds.
  *
  * # Errors
  *
@@ -1109,11 +1146,12 @@ int rpma_conn_cfg_new(struct rpma_conn_cfg **cfg_ptr);
  *
  * # Safety
  *
- * `cfg_ptr` is NULL or points to a handle that is NULL or owns a configuration.
+ * `cfg_ptr` must be NULL or point to a handle. The handle must be NULL, or own a configuration
+ * that has not been deleted.
  *
  * # Thread safety
  *
- * Nothing else may use the configuration any more.
+ * No thread may use the configuration during this call or afterwards.
  *
  * # Manual page
  *
@@ -1122,16 +1160,16 @@ int rpma_conn_cfg_new(struct rpma_conn_cfg **cfg_ptr);
 int rpma_conn_cfg_delete(struct rpma_conn_cfg **cfg_ptr);
 
 /**
- * Sets how long resolving an address and resolving a route may take, each.
+ * Sets the timeout for resolving an address or a route.
  *
- * It applies to outgoing requests, in rpma_conn_req_new(). Waiting for the other side's answer is
- * not limited by it: that ends when rpma_conn_next_event() tells of the answer, or of
- * RPMA_CONN_UNREACHABLE.
+ * rpma_conn_req_new() resolves an address and then a route; the timeout limits each of these
+ * steps. It does not limit the time until the other side answers the request:
+ * rpma_conn_next_event() gives the answer, or RPMA_CONN_UNREACHABLE.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `timeout_ms`: time in milliseconds, 0 or more.
+ * - `timeout_ms`: the timeout in milliseconds, 0 or more.
  *
  * # Errors
  *
@@ -1139,11 +1177,11 @@ int rpma_conn_cfg_delete(struct rpma_conn_cfg **cfg_ptr);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration.
+ * `cfg` must be NULL or a configuration that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1152,12 +1190,12 @@ int rpma_conn_cfg_delete(struct rpma_conn_cfg **cfg_ptr);
 int rpma_conn_cfg_set_timeout(struct rpma_conn_cfg *cfg, int timeout_ms);
 
 /**
- * Gets how long resolving an address and resolving a route may take, each.
+ * Gets the timeout for resolving an address or a route.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `timeout_ms`: where the time in milliseconds goes.
+ * - `timeout_ms`: receives the timeout in milliseconds.
  *
  * # Errors
  *
@@ -1165,11 +1203,12 @@ int rpma_conn_cfg_set_timeout(struct rpma_conn_cfg *cfg, int timeout_ms);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration; `timeout_ms` is NULL or writable.
+ * `cfg` must be NULL or a configuration that has not been deleted. `timeout_ms` must be NULL or
+ * point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1180,20 +1219,21 @@ int rpma_conn_cfg_get_timeout(const struct rpma_conn_cfg *cfg, int *timeout_ms);
 /**
  * Sets the size of a connection's CQ.
  *
- * A CQ has to hold the completions of everything that is posted and not yet taken out with
- * rpma_cq_get_wc(): it overruns otherwise. Without a CQ for receives, that includes the receives.
- * An operation that fails completes whatever its flags, so the sum of the queue sizes is always
- * enough.
+ * A CQ must have room for the completions of all operations that you have posted and whose
+ * completions you have not yet taken out with rpma_cq_get_wc(). Otherwise it overruns. If there is
+ * no CQ for receives, receives count, too. An operation that fails gives a completion whatever its
+ * flags are. The sum of the queue sizes is always enough.
  *
  * What an overrun does depends on the device. It may break the connection. With soft-RoCE the
- * connection works on, and the completions that found no room are lost without an error. Only an
- * asynchronous event of the device, IBV_EVENT_CQ_ERR, tells of it: see librpma(7).
+ * connection works on, and the completions for which there was no room are lost without an error.
+ * Only an asynchronous event of the device, IBV_EVENT_CQ_ERR, tells you: see librpma(7).
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `cq_size`: the size, in entries; the device makes it at least that large. One that the device
- *   cannot make, 0 for one, fails when the CQ is made, with RPMA_E_PROVIDER.
+ * - `cq_size`: the size in entries. The device may make the CQ larger. A size that the device does
+ *   not support, such as 0, makes rpma_conn_req_new() and rpma_ep_next_conn_req() fail with
+ *   RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -1201,11 +1241,11 @@ int rpma_conn_cfg_get_timeout(const struct rpma_conn_cfg *cfg, int *timeout_ms);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration.
+ * `cfg` must be NULL or a configuration that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1214,12 +1254,12 @@ int rpma_conn_cfg_get_timeout(const struct rpma_conn_cfg *cfg, int *timeout_ms);
 int rpma_conn_cfg_set_cq_size(struct rpma_conn_cfg *cfg, uint32_t cq_size);
 
 /**
- * Tells whether a connection's CQs share one completion channel.
+ * Tells whether a connection's CQs share a completion channel.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `shared`: where the answer goes.
+ * - `shared`: receives true or false.
  *
  * # Errors
  *
@@ -1227,11 +1267,12 @@ int rpma_conn_cfg_set_cq_size(struct rpma_conn_cfg *cfg, uint32_t cq_size);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration; `shared` is NULL or writable.
+ * `cfg` must be NULL or a configuration that has not been deleted. `shared` must be NULL or point
+ * to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1240,17 +1281,17 @@ int rpma_conn_cfg_set_cq_size(struct rpma_conn_cfg *cfg, uint32_t cq_size);
 int rpma_conn_cfg_get_compl_channel(const struct rpma_conn_cfg *cfg, bool *shared);
 
 /**
- * Sets whether a connection's CQs share one completion channel.
+ * Sets whether a connection's CQs share a completion channel.
  *
- * With a shared channel one thread can wait for sends and receives together. It cannot be had
- * together with a shared receive queue that has a CQ of its own: making the request fails with
- * RPMA_E_INVAL then.
+ * With a shared channel, one thread can wait for the completions of all operations, receives
+ * included. A shared channel is not possible together with a shared receive queue that has its own
+ * CQ: then rpma_conn_req_new() and rpma_ep_next_conn_req() fail with RPMA_E_INVAL.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `shared`: true: both CQs share a channel, and rpma_conn_wait() waits for either; false: each
- *   has its own, and rpma_cq_wait() waits for one.
+ * - `shared`: if true, both CQs share one channel, and rpma_conn_wait() waits for either; if
+ *   false, each CQ has its own channel, and rpma_cq_wait() waits for one.
  *
  * # Errors
  *
@@ -1258,11 +1299,11 @@ int rpma_conn_cfg_get_compl_channel(const struct rpma_conn_cfg *cfg, bool *share
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration.
+ * `cfg` must be NULL or a configuration that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1276,7 +1317,7 @@ int rpma_conn_cfg_set_compl_channel(struct rpma_conn_cfg *cfg, bool shared);
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `cq_size`: where the size in entries goes.
+ * - `cq_size`: receives the size in entries.
  *
  * # Errors
  *
@@ -1284,11 +1325,12 @@ int rpma_conn_cfg_set_compl_channel(struct rpma_conn_cfg *cfg, bool shared);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration; `cq_size` is NULL or writable.
+ * `cfg` must be NULL or a configuration that has not been deleted. `cq_size` must be NULL or point
+ * to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1299,14 +1341,15 @@ int rpma_conn_cfg_get_cq_size(const struct rpma_conn_cfg *cfg, uint32_t *cq_size
 /**
  * Sets the size of a connection's CQ for receives.
  *
- * With 0, the default, receives complete on the connection's one CQ. A shared receive queue with a
- * CQ of its own makes this setting void.
+ * If the size is 0, which is the default, there is no such CQ: receives complete in the
+ * connection's one CQ. If the connection uses a shared receive queue that has its own CQ, this
+ * size has no effect.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rcq_size`: the size, in entries, or 0 for none. One that the device cannot make fails when
- *   the CQ is made, with RPMA_E_PROVIDER.
+ * - `rcq_size`: the size in entries, or 0 for no CQ. A size that the device does not support makes
+ *   rpma_conn_req_new() and rpma_ep_next_conn_req() fail with RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -1314,11 +1357,11 @@ int rpma_conn_cfg_get_cq_size(const struct rpma_conn_cfg *cfg, uint32_t *cq_size
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration.
+ * `cfg` must be NULL or a configuration that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1332,7 +1375,7 @@ int rpma_conn_cfg_set_rcq_size(struct rpma_conn_cfg *cfg, uint32_t rcq_size);
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rcq_size`: where the size in entries goes.
+ * - `rcq_size`: receives the size in entries.
  *
  * # Errors
  *
@@ -1340,11 +1383,12 @@ int rpma_conn_cfg_set_rcq_size(struct rpma_conn_cfg *cfg, uint32_t rcq_size);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration; `rcq_size` is NULL or writable.
+ * `cfg` must be NULL or a configuration that has not been deleted. `rcq_size` must be NULL or
+ * point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1355,16 +1399,16 @@ int rpma_conn_cfg_get_rcq_size(const struct rpma_conn_cfg *cfg, uint32_t *rcq_si
 /**
  * Sets the size of a connection's send queue.
  *
- * It holds all that is posted but receives: reads, writes, atomic writes, sends, flushes. A place
- * is free again when the completion of that operation, or of one posted after it, was taken out of
- * the CQ. So with RPMA_F_COMPLETION_ON_ERROR alone the queue fills up for good: let at least one
- * operation in every queue's length give a completion.
+ * The queue holds all operations except receives: reads, writes, atomic writes, sends and flushes.
+ * An operation frees its entry when you take its completion, or that of a later operation, out of
+ * the CQ. If you use only RPMA_F_COMPLETION_ON_ERROR, no entry ever becomes free. So post at least
+ * one operation with RPMA_F_COMPLETION_ALWAYS among as many operations as the queue has entries.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `sq_size`: the size, in entries. One that the device cannot make fails when the queue is made,
- *   with RPMA_E_PROVIDER.
+ * - `sq_size`: the size in entries. A size that the device does not support makes
+ *   rpma_conn_req_new() and rpma_ep_next_conn_req() fail with RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -1372,11 +1416,11 @@ int rpma_conn_cfg_get_rcq_size(const struct rpma_conn_cfg *cfg, uint32_t *rcq_si
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration.
+ * `cfg` must be NULL or a configuration that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1390,7 +1434,7 @@ int rpma_conn_cfg_set_sq_size(struct rpma_conn_cfg *cfg, uint32_t sq_size);
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `sq_size`: where the size in entries goes.
+ * - `sq_size`: receives the size in entries.
  *
  * # Errors
  *
@@ -1398,11 +1442,12 @@ int rpma_conn_cfg_set_sq_size(struct rpma_conn_cfg *cfg, uint32_t sq_size);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration; `sq_size` is NULL or writable.
+ * `cfg` must be NULL or a configuration that has not been deleted. `sq_size` must be NULL or point
+ * to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1413,14 +1458,14 @@ int rpma_conn_cfg_get_sq_size(const struct rpma_conn_cfg *cfg, uint32_t *sq_size
 /**
  * Sets the size of a connection's receive queue.
  *
- * It holds the receives that are posted and have not completed. A connection with a shared receive
- * queue does not use it.
+ * The queue holds the receives that you have posted and that have not completed. A connection that
+ * uses a shared receive queue does not use its own.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rq_size`: the size, in entries. One that the device cannot make fails when the queue is made,
- *   with RPMA_E_PROVIDER.
+ * - `rq_size`: the size in entries. A size that the device does not support makes
+ *   rpma_conn_req_new() and rpma_ep_next_conn_req() fail with RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -1428,11 +1473,11 @@ int rpma_conn_cfg_get_sq_size(const struct rpma_conn_cfg *cfg, uint32_t *sq_size
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration.
+ * `cfg` must be NULL or a configuration that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1446,7 +1491,7 @@ int rpma_conn_cfg_set_rq_size(struct rpma_conn_cfg *cfg, uint32_t rq_size);
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rq_size`: where the size in entries goes.
+ * - `rq_size`: receives the size in entries.
  *
  * # Errors
  *
@@ -1454,11 +1499,12 @@ int rpma_conn_cfg_set_rq_size(struct rpma_conn_cfg *cfg, uint32_t rq_size);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration; `rq_size` is NULL or writable.
+ * `cfg` must be NULL or a configuration that has not been deleted. `rq_size` must be NULL or point
+ * to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1469,13 +1515,13 @@ int rpma_conn_cfg_get_rq_size(const struct rpma_conn_cfg *cfg, uint32_t *rq_size
 /**
  * Makes connections receive from a shared receive queue.
  *
- * Receives are then posted with rpma_srq_recv() and complete on the CQ of the queue,
- * rpma_srq_get_rcq(), or on the connection's where the queue has none.
+ * You then post receives with rpma_srq_recv(). They complete in the CQ of the queue, see
+ * rpma_srq_get_rcq(). If the queue has no CQ, they complete in the connection's CQ.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `srq`: the shared receive queue; borrowed, it has to live as long as the connections.
+ * - `srq`: the shared receive queue. Delete it only after the connections that use it.
  *
  * # Errors
  *
@@ -1483,11 +1529,12 @@ int rpma_conn_cfg_get_rq_size(const struct rpma_conn_cfg *cfg, uint32_t *rq_size
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration; `srq` is NULL or a shared receive queue.
+ * `cfg` must be NULL or a configuration that has not been deleted. `srq` must be NULL or a shared
+ * receive queue that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1496,12 +1543,13 @@ int rpma_conn_cfg_get_rq_size(const struct rpma_conn_cfg *cfg, uint32_t *rq_size
 int rpma_conn_cfg_set_srq(struct rpma_conn_cfg *cfg, struct rpma_srq *srq);
 
 /**
- * Gets the shared receive queue that connections receive from.
+ * Gets the shared receive queue that connections will use.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `srq_ptr`: where the shared receive queue goes; NULL if there is none. It stays its creator's.
+ * - `srq_ptr`: receives the shared receive queue, or NULL if there is none. It is the one that you
+ *   passed to rpma_conn_cfg_set_srq(), and it stays yours.
  *
  * # Errors
  *
@@ -1509,11 +1557,12 @@ int rpma_conn_cfg_set_srq(struct rpma_conn_cfg *cfg, struct rpma_srq *srq);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration; `srq_ptr` is NULL or writable.
+ * `cfg` must be NULL or a configuration that has not been deleted. `srq_ptr` must be NULL or point
+ * to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1524,38 +1573,40 @@ int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq
 /**
  * Creates an outgoing connection request.
  *
- * It finds the way to the other side and makes the connection's queues. The other side hears of it
- * when rpma_conn_req_connect() sends the request. This call blocks until address and route are
- * resolved, which takes at most twice the timeout of the configuration, besides the lookup of a
- * host name.
+ * The function finds the route to the other side and creates the connection's queues. It sends no
+ * request: rpma_conn_req_connect() does that. The function blocks until it has resolved the
+ * address and the route. For each address that it tries, that takes at most twice the timeout of
+ * the configuration. Looking up a host name takes time, too.
  *
  * # Parameters
  *
- * - `peer`: the peer on whose device the connection will be.
- * - `addr`: host name or address of the other side. Where a name has several addresses, each is
- *   tried, in the resolver's order, with the timeout of its own.
- * - `port`: port number or service name at which it listens.
- * - `cfg`: configuration of the connection, or NULL for the default one.
- * - `req_ptr`: where the request goes; connect it with rpma_conn_req_connect() or delete it with
+ * - `peer`: the peer whose device the connection will use.
+ * - `addr`: the host name or address of the other side. If a name has several addresses, the
+ *   function tries one after the other, in the resolver's order.
+ * - `port`: the port number or service name at which the other side listens.
+ * - `cfg`: the configuration of the connection, or NULL for the default configuration.
+ * - `req_ptr`: receives the request. Connect it with rpma_conn_req_connect(), or delete it with
  *   rpma_conn_req_delete().
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `peer`, `addr`, `port` or `req_ptr` is NULL, or the configuration wants a shared
- *   completion channel and names a shared receive queue with a CQ of its own.
+ * - RPMA_E_INVAL: `peer`, `addr`, `port` or `req_ptr` is NULL; or the configuration has both a
+ *   shared completion channel and a shared receive queue with its own CQ.
  * - RPMA_E_NOMEM: out of memory.
- * - RPMA_E_PROVIDER: address lookup or resolution failed, or the device did not make a queue; with
- *   errno EINVAL, `port` may be a number above 65535 or below 0; with errno EAGAIN, the resolver
- *   failed for now.
+ * - RPMA_E_PROVIDER: rdma_getaddrinfo(), rdma_create_id(), rdma_resolve_addr(),
+ *   rdma_resolve_route(), ibv_create_comp_channel(), ibv_create_cq(), ibv_req_notify_cq() or
+ *   rdma_create_qp_ex() failed. If errno is EINVAL, `port` may be a number below 0 or above 65535.
+ *   If errno is EAGAIN, the resolver has failed for the moment: try again.
  *
  * # Safety
  *
- * `peer` is NULL or a peer; `addr` and `port` are NULL or C strings; `cfg` is NULL or a
- * configuration; `req_ptr` is NULL or writable.
+ * `peer` must be NULL or a peer that has not been deleted. `addr` and `port` must be NULL or point
+ * to strings that end with NUL. `cfg` must be NULL or a configuration that has not been deleted.
+ * `req_ptr` must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1568,29 +1619,31 @@ int rpma_conn_req_new(struct rpma_peer *peer,
                       struct rpma_conn_req **req_ptr);
 
 /**
- * Deletes a connection request. An incoming one is rejected.
+ * Deletes a connection request. If it is an incoming one, this rejects it.
  *
- * The client's rpma_conn_next_event() gives RPMA_CONN_REJECTED then. An outgoing request was not
- * sent yet, so nobody is told.
+ * The client of a rejected request gets RPMA_CONN_REJECTED from rpma_conn_next_event(). An
+ * outgoing request has not been sent yet, so the other side does not notice.
  *
  * # Parameters
  *
- * - `req_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
- *   already.
+ * - `req_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+ *   If the handle is NULL already, the function does nothing and succeeds.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: `req_ptr` is NULL.
- * - RPMA_E_PROVIDER: the provider failed to reject the request, since the other side has gone for
- *   one, or to destroy something; all else is destroyed.
+ * - RPMA_E_PROVIDER: rdma_reject() failed, for example because the other side has gone; or
+ *   ibv_destroy_cq(), rdma_destroy_id(), ibv_destroy_comp_channel() or ibv_dereg_mr() failed. The
+ *   function destroys everything else.
  *
  * # Safety
  *
- * `req_ptr` is NULL or points to a handle that is NULL or owns a request.
+ * `req_ptr` must be NULL or point to a handle. The handle must be NULL, or own a request that has
+ * not been deleted.
  *
  * # Thread safety
  *
- * Nothing else may use the request any more.
+ * No thread may use the request during this call or afterwards.
  *
  * # Manual page
  *
@@ -1601,33 +1654,38 @@ int rpma_conn_req_delete(struct rpma_conn_req **req_ptr);
 /**
  * Sends an outgoing connection request, or accepts an incoming one.
  *
- * The connection is established when rpma_conn_next_event() says so; until then nothing may be
- * posted to it but receives. The request is consumed, also when this fails; an incoming one is
- * rejected then.
+ * The connection is established when rpma_conn_next_event() gives RPMA_CONN_ESTABLISHED. Until
+ * then, you may post only receives, with rpma_recv().
+ *
+ * The function consumes the request, even if it fails. If it fails, an incoming request is
+ * rejected.
  *
  * # Parameters
  *
- * - `req_ptr`: the request; NULL afterwards whatever is returned.
- * - `pdata`: data for the other side, or NULL. On InfiniBand and RoCE, a request carries up to 56
- *   bytes and its acceptance up to 196. Not needed any more after the call.
- * - `conn_ptr`: where the connection goes; delete it with rpma_conn_delete().
+ * - `req_ptr`: the address of the handle of the request. The function sets the handle to NULL,
+ *   even if it fails.
+ * - `pdata`: private data for the other side, or NULL for none. On InfiniBand and RoCE, a request
+ *   carries up to 56 bytes and its acceptance up to 196. You may free the data after the call.
+ * - `conn_ptr`: receives the connection. Delete it with rpma_conn_delete().
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `req_ptr` or the request is NULL; or `conn_ptr` is NULL, or `pdata` has no data:
- *   then the request is deleted.
+ * - RPMA_E_INVAL: `req_ptr` or its handle is NULL. Or `conn_ptr` is NULL, or `pdata` has a NULL
+ *   pointer or the length 0: then the request is deleted.
  * - RPMA_E_NOMEM: out of memory.
- * - RPMA_E_PROVIDER: the provider failed; with errno EINVAL, there may be too many private data.
+ * - RPMA_E_PROVIDER: rdma_create_event_channel(), rdma_migrate_id(), ibv_reg_mr(), rdma_connect()
+ *   or rdma_accept() failed. If errno is EINVAL, the private data may be too long.
  *
  * # Safety
  *
- * `req_ptr` is NULL or points to a handle that is NULL or owns a request; `pdata` is NULL or
- * points to data of its length; `conn_ptr` is NULL or writable.
+ * `req_ptr` must be NULL or point to a handle. The handle must be NULL, or own a request that has
+ * not been deleted. `pdata` must be NULL or point to a structure whose pointer and length describe
+ * readable memory. `conn_ptr` must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * One thread at a time for a request. Other threads may meanwhile obtain further requests from
- * the endpoint.
+ * Only one thread at a time may use a request. Meanwhile, other threads may obtain further
+ * requests from the endpoint.
  *
  * # Manual page
  *
@@ -1638,33 +1696,35 @@ int rpma_conn_req_connect(struct rpma_conn_req **req_ptr,
                           struct rpma_conn **conn_ptr);
 
 /**
- * Posts a receive before the connection is there, for a message that comes right after it.
+ * Posts a receive before the connection is established.
  *
- * A receive that is posted after rpma_conn_req_connect() may be later than the other side's first
- * message. With a shared receive queue, use rpma_srq_recv().
+ * Use it if the other side may send a message at once. That message could arrive before a receive
+ * that you post after rpma_conn_req_connect(). If the connection uses a shared receive queue, use
+ * rpma_srq_recv().
  *
  * # Parameters
  *
  * - `req`: the request.
- * - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
- *   bytes, up to 4 GiB - 1.
- * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out; may be
- *   NULL.
+ * - `dst`, `offset`, `len`: the memory for the message, up to 4 GiB - 1 bytes: a region that was
+ *   registered with RPMA_MR_USAGE_RECV, an offset into it and a length, both in bytes.
+ * - `op_context`: any pointer, NULL included. rpma_cq_get_wc() gives it back as wr_id of the
+ *   completion.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `req` or `dst` is NULL, `len` exceeds 32 bits, or address, offset and length
- *   together exceed 64 bits.
- * - RPMA_E_PROVIDER: posting failed; with errno ENOMEM, the receive queue is full.
+ * - RPMA_E_INVAL: `req` or `dst` is NULL; `len` exceeds 32 bits; or the sum of the region's
+ *   address, `offset` and `len` exceeds 64 bits.
+ * - RPMA_E_PROVIDER: ibv_post_recv() failed. If errno is ENOMEM, the receive queue is full.
  *
  * # Safety
  *
- * `req` and `dst` are NULL or live objects; the memory stays registered and untouched until the
- * receive completes.
+ * `req` must be NULL or a request that has not been deleted. `dst` must be NULL or a region that
+ * has not been deregistered. The region must stay registered until the receive completes, and
+ * until then nothing else may read or write the memory.
  *
  * # Thread safety
  *
- * One thread at a time for a request.
+ * Only one thread at a time may use a request.
  *
  * # Manual page
  *
@@ -1682,9 +1742,9 @@ int rpma_conn_req_recv(struct rpma_conn_req *req,
  * # Parameters
  *
  * - `req`: the request.
- * - `pdata`: where pointer and length in bytes go: NULL and 0 if there are none, as for an
- *   outgoing request. The data are valid as long as the request, or the connection that it
- *   becomes, is. They may be padded with zeros.
+ * - `pdata`: receives the pointer to the data and their length in bytes, or NULL and 0 if there
+ *   are none, as for an outgoing request. The data are valid until the request, or the connection
+ *   that it becomes, is deleted. They may be padded with zeros.
  *
  * # Errors
  *
@@ -1692,11 +1752,12 @@ int rpma_conn_req_recv(struct rpma_conn_req *req,
  *
  * # Safety
  *
- * `req` is NULL or a request; `pdata` is NULL or writable.
+ * `req` must be NULL or a request that has not been deleted. `pdata` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1706,14 +1767,15 @@ int rpma_conn_req_get_private_data(const struct rpma_conn_req *req,
                                    struct rpma_conn_private_data *pdata);
 
 /**
- * Gets the file descriptor that becomes readable when a connection event arrives.
+ * Gets the file descriptor of a connection's events.
  *
- * It may be polled and made non-blocking, and must not be closed.
+ * It becomes readable when an event arrives; rpma_conn_next_event() takes the event. You may poll
+ * the file descriptor and make it non-blocking, but you must not close it.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `fd`: where the file descriptor goes.
+ * - `fd`: receives the file descriptor.
  *
  * # Errors
  *
@@ -1721,11 +1783,12 @@ int rpma_conn_req_get_private_data(const struct rpma_conn_req *req,
  *
  * # Safety
  *
- * `conn` is NULL or a connection; `fd` is NULL or writable.
+ * `conn` must be NULL or a connection that has not been deleted. `fd` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1736,33 +1799,38 @@ int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd);
 /**
  * Obtains the next event of a connection.
  *
- * It blocks until there is one, unless the fd of rpma_conn_get_event_fd() is non-blocking. After
- * RPMA_CONN_CLOSED another one may follow when the provider has done with the connection.
+ * The function blocks until there is an event, unless the file descriptor that
+ * rpma_conn_get_event_fd() gives is non-blocking. RPMA_CONN_CLOSED may come a second time, when
+ * the provider has finished with the connection.
  *
- * RPMA_CONN_UNREACHABLE has two meanings. Before RPMA_CONN_ESTABLISHED, the connection failed.
- * After it, the MAC address of the neighbour that leads to the other side has changed. The
- * connection may work on: keep it until an operation fails, or until it is closed or lost.
+ * RPMA_CONN_UNREACHABLE has two meanings. Before RPMA_CONN_ESTABLISHED, it means that connecting
+ * failed. After RPMA_CONN_ESTABLISHED, it means that the MAC address of the neighbour that leads
+ * to the other side has changed. Then the connection may work on: keep it until an operation
+ * fails, or until the connection is closed or lost.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `event`: where the event goes.
+ * - `event`: receives the event.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: an argument is NULL.
- * - RPMA_E_NO_EVENT: nothing has arrived, and the fd is non-blocking.
- * - RPMA_E_PROVIDER: the provider failed; with errno EINTR, a signal came and nothing is lost.
- * - RPMA_E_UNKNOWN: an event arrived that says nothing about the connection, of an address change
- *   for example; `event` is RPMA_CONN_UNDEFINED.
+ * - RPMA_E_NO_EVENT: no event has arrived, and the file descriptor is non-blocking.
+ * - RPMA_E_PROVIDER: rdma_get_cm_event() or rdma_ack_cm_event() failed. If errno is EINTR, a
+ *   signal interrupted the call, and no event is lost.
+ * - RPMA_E_UNKNOWN: an event arrived that says nothing about the connection, for example of an
+ *   address change. `event` is RPMA_CONN_UNDEFINED.
  *
  * # Safety
  *
- * `conn` is NULL or a connection; `event` is NULL or writable.
+ * `conn` must be NULL or a connection that has not been deleted. `event` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * One thread at a time for a connection. Other threads may post, wait and poll.
+ * Only one thread at a time may obtain the events of a connection or disconnect it. Meanwhile,
+ * another thread may post operations, and others may wait for completions and take them out.
  *
  * # Manual page
  *
@@ -1771,16 +1839,16 @@ int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd);
 int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event);
 
 /**
- * Gets the private data that the other side sent with its request or its acceptance.
+ * Gets the private data that the other side sent.
  *
- * On the side that connected, they are there after RPMA_CONN_ESTABLISHED. They may arrive padded
- * with zeros.
+ * The server gets the data that came with the client's request. The client gets the data that came
+ * with the acceptance, after RPMA_CONN_ESTABLISHED. The data may arrive padded with zeros.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `pdata`: where pointer and length in bytes go: NULL and 0 if there are none. The data are the
- *   connection's, and valid as long as it is.
+ * - `pdata`: receives the pointer to the data and their length in bytes, or NULL and 0 if there
+ *   are none. The data belong to the connection, and are valid until it is deleted.
  *
  * # Errors
  *
@@ -1788,11 +1856,13 @@ int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event);
  *
  * # Safety
  *
- * `conn` is NULL or a connection; `pdata` is NULL or writable.
+ * `conn` must be NULL or a connection that has not been deleted. `pdata` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * Not together with rpma_conn_next_event() for the same connection.
+ * Any thread may call this function, but not while another thread calls rpma_conn_next_event() for
+ * the same connection.
  *
  * # Manual page
  *
@@ -1801,14 +1871,16 @@ int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event);
 int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_private_data *pdata);
 
 /**
- * Tells a connection what the other side's configuration promises.
+ * Applies the other side's peer configuration to a connection.
  *
- * Without it, flushes with RPMA_FLUSH_TYPE_PERSISTENT are refused.
+ * Unless the configuration declares direct write to PMem, rpma_flush() refuses
+ * RPMA_FLUSH_TYPE_PERSISTENT on this connection. It also refuses it if no configuration was
+ * applied.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `pcfg`: the other side's configuration; not needed any more after the call.
+ * - `pcfg`: the other side's configuration. You may delete it after the call.
  *
  * # Errors
  *
@@ -1816,11 +1888,12 @@ int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_pr
  *
  * # Safety
  *
- * `conn` is NULL or a connection; `pcfg` is NULL or a configuration.
+ * `conn` must be NULL or a connection that has not been deleted. `pcfg` must be NULL or a
+ * configuration that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1831,13 +1904,13 @@ int rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct rpma_pe
 /**
  * Gets the number of a connection's QP.
  *
- * Completions carry it as qp_num, so it tells which connection a completion belongs to where
- * several share a CQ.
+ * Completions have this number as their qp_num. If several connections share a CQ, it tells you
+ * which of them a completion belongs to.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `qp_num`: where the number goes.
+ * - `qp_num`: receives the number.
  *
  * # Errors
  *
@@ -1845,11 +1918,12 @@ int rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct rpma_pe
  *
  * # Safety
  *
- * `conn` is NULL or a connection; `qp_num` is NULL or writable.
+ * `conn` must be NULL or a connection that has not been deleted. `qp_num` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1860,13 +1934,13 @@ int rpma_conn_get_qp_num(const struct rpma_conn *conn, uint32_t *qp_num);
 /**
  * Gets a connection's CQ.
  *
- * All operations complete on it, and receives too, unless they have a CQ of their own: see
+ * All operations complete in this CQ. Receives do, too, unless they have a CQ of their own: see
  * rpma_conn_get_rcq() and rpma_srq_get_rcq().
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `cq_ptr`: where the CQ goes. It is the connection's, and goes with it.
+ * - `cq_ptr`: receives the CQ. It belongs to the connection, and is deleted together with it.
  *
  * # Errors
  *
@@ -1874,11 +1948,12 @@ int rpma_conn_get_qp_num(const struct rpma_conn *conn, uint32_t *qp_num);
  *
  * # Safety
  *
- * `conn` is NULL or a connection; `cq_ptr` is NULL or writable.
+ * `conn` must be NULL or a connection that has not been deleted. `cq_ptr` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1892,8 +1967,9 @@ int rpma_conn_get_cq(const struct rpma_conn *conn, struct rpma_cq **cq_ptr);
  * # Parameters
  *
  * - `conn`: the connection.
- * - `rcq_ptr`: where the CQ goes; NULL if receives complete on the one CQ, or on the CQ of a
- *   shared receive queue. It is the connection's, and goes with it.
+ * - `rcq_ptr`: receives the CQ, or NULL if receives complete in the connection's one CQ or in the
+ *   CQ of a shared receive queue. The CQ belongs to the connection, and is deleted together with
+ *   it.
  *
  * # Errors
  *
@@ -1901,11 +1977,12 @@ int rpma_conn_get_cq(const struct rpma_conn *conn, struct rpma_cq **cq_ptr);
  *
  * # Safety
  *
- * `conn` is NULL or a connection; `rcq_ptr` is NULL or writable.
+ * `conn` must be NULL or a connection that has not been deleted. `rcq_ptr` must be NULL or point
+ * to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -1916,11 +1993,11 @@ int rpma_conn_get_rcq(const struct rpma_conn *conn, struct rpma_cq **rcq_ptr);
 /**
  * Disconnects a connection.
  *
- * The side that wants to end calls it, and waits for RPMA_CONN_CLOSED; the other side gets
- * RPMA_CONN_CLOSED and calls it in answer, after which the connection is done there, too.
- * Operations that have not completed complete with an error, the status IBV_WC_WR_FLUSH_ERR.
+ * The side that wants to end the connection calls this function, and waits for RPMA_CONN_CLOSED.
+ * The other side gets RPMA_CONN_CLOSED, and calls this function in answer. Operations that have
+ * not completed then complete with the status IBV_WC_WR_FLUSH_ERR.
  *
- * Calling it again, or before the connection is established, does no harm.
+ * You may call the function again, or before the connection is established.
  *
  * # Parameters
  *
@@ -1929,15 +2006,16 @@ int rpma_conn_get_rcq(const struct rpma_conn *conn, struct rpma_cq **rcq_ptr);
  * # Errors
  *
  * - RPMA_E_INVAL: `conn` is NULL.
- * - RPMA_E_PROVIDER: the provider failed.
+ * - RPMA_E_PROVIDER: rdma_disconnect() failed.
  *
  * # Safety
  *
- * `conn` is NULL or a connection.
+ * `conn` must be NULL or a connection that has not been deleted.
  *
  * # Thread safety
  *
- * One thread at a time for a connection. Other threads may post, wait and poll.
+ * Only one thread at a time may obtain the events of a connection or disconnect it. Meanwhile,
+ * another thread may post operations, and others may wait for completions and take them out.
  *
  * # Manual page
  *
@@ -1948,26 +2026,28 @@ int rpma_conn_disconnect(struct rpma_conn *conn);
 /**
  * Deletes a connection, with its CQs and its private data.
  *
- * One that was not disconnected is closed by that, and the other side gets RPMA_CONN_CLOSED.
- * Completions that were not taken out of its CQs are lost.
+ * If the connection was not disconnected, this closes it, and the other side gets
+ * RPMA_CONN_CLOSED. Completions that you have not taken out of its CQs are lost.
  *
  * # Parameters
  *
- * - `conn_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
- *   already.
+ * - `conn_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+ *   If the handle is NULL already, the function does nothing and succeeds.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: `conn_ptr` is NULL.
- * - RPMA_E_PROVIDER: the provider failed to destroy something; all else is destroyed.
+ * - RPMA_E_PROVIDER: ibv_destroy_cq(), rdma_destroy_id(), ibv_destroy_comp_channel() or
+ *   ibv_dereg_mr() failed. The function destroys everything else.
  *
  * # Safety
  *
- * `conn_ptr` is NULL or points to a handle that is NULL or owns a connection.
+ * `conn_ptr` must be NULL or point to a handle. The handle must be NULL, or own a connection that
+ * has not been deleted.
  *
  * # Thread safety
  *
- * Nothing else may use the connection or its CQs any more.
+ * No thread may use the connection or its CQs during this call or afterwards.
  *
  * # Manual page
  *
@@ -1976,28 +2056,30 @@ int rpma_conn_disconnect(struct rpma_conn *conn);
 int rpma_conn_delete(struct rpma_conn **conn_ptr);
 
 /**
- * Gets the file descriptor of the completion channel that a connection's CQs share.
+ * Gets the file descriptor of a shared completion channel.
  *
- * It becomes readable when a completion event of either CQ arrives. It may be polled and made
- * non-blocking, and must not be closed.
+ * The channel is the one that the CQs of the connection share. The file descriptor becomes
+ * readable when a completion event of either CQ arrives; rpma_conn_wait() takes the event. You may
+ * poll the file descriptor and make it non-blocking, but you must not close it.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `fd`: where the file descriptor goes.
+ * - `fd`: receives the file descriptor.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: an argument is NULL.
- * - RPMA_E_NOT_SHARED_CHNL: the CQs have a channel each: use rpma_cq_get_fd(3).
+ * - RPMA_E_NOT_SHARED_CHNL: each CQ has a channel of its own. Use rpma_cq_get_fd(3).
  *
  * # Safety
  *
- * `conn` is NULL or a connection; `fd` is NULL or writable.
+ * `conn` must be NULL or a connection that has not been deleted. `fd` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2006,36 +2088,41 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr);
 int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
 
 /**
- * Waits for a completion event of either CQ and asks that CQ for its next one.
+ * Waits for a completion event of either CQ of a connection.
  *
- * It is for connections whose CQs share a completion channel: rpma_conn_cfg_set_compl_channel().
- * As with rpma_cq_wait(), an event tells that completions have arrived, not how many: take them
- * out of that CQ with rpma_cq_get_wc() until there are none, and only then wait again. Who waits
- * while completions are left may wait forever.
+ * It takes the event, and asks that CQ for the next one. It is for connections whose CQs share a
+ * completion channel, see rpma_conn_cfg_set_compl_channel().
+ *
+ * As with rpma_cq_wait(), an event says that completions have arrived, but not how many. Take them
+ * out of that CQ with rpma_cq_get_wc() until it gives RPMA_E_NO_COMPLETION, and only then wait
+ * again. If you wait while completions are still in the CQ, the wait may never end.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `flags`: RPMA_W_WAIT_FOR_COMPLETION; not looked at so far.
- * - `cq`: where the CQ goes that has completions.
- * - `is_rcq`: where it goes whether that is the CQ for receives; may be NULL.
+ * - `flags`: RPMA_W_WAIT_FOR_COMPLETION. The function ignores it so far.
+ * - `cq`: receives the CQ that has completions.
+ * - `is_rcq`: receives true if this is the CQ for receives, otherwise false. It may be NULL.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: `conn` or `cq` is NULL.
- * - RPMA_E_NOT_SHARED_CHNL: the CQs have a channel each: use rpma_cq_wait(3).
- * - RPMA_E_NO_COMPLETION: there is no event: the fd is non-blocking, or a signal came.
- * - RPMA_E_PROVIDER: reading the completion channel failed, with errno EIO after the device was
- *   taken away; or asking for the next event failed: the event at hand was taken, and `cq` is NULL.
- * - RPMA_E_UNKNOWN: the event was of a CQ that is not the connection's.
+ * - RPMA_E_NOT_SHARED_CHNL: each CQ has a channel of its own. Use rpma_cq_wait(3).
+ * - RPMA_E_NO_COMPLETION: there is no event. The file descriptor is non-blocking, or a signal
+ *   interrupted the wait.
+ * - RPMA_E_PROVIDER: ibv_get_cq_event() failed, with errno EIO if the device was removed; or
+ *   ibv_req_notify_cq() failed. In the second case the event was taken, and `cq` is NULL.
+ * - RPMA_E_UNKNOWN: the event was for a CQ that does not belong to the connection.
  *
  * # Safety
  *
- * `conn` is NULL or a connection; `cq` and `is_rcq` are NULL or writable.
+ * `conn` must be NULL or a connection that has not been deleted. `cq` and `is_rcq` must be NULL or
+ * point to writable memory.
  *
  * # Thread safety
  *
- * May run while other threads post, poll and wait. Each event wakes one waiting thread.
+ * A thread may call this function while other threads post operations, take out completions and
+ * wait. Each event wakes one waiting thread.
  *
  * # Manual page
  *
@@ -2046,31 +2133,33 @@ int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool 
 /**
  * Starts listening for connection requests.
  *
- * rpma_ep_next_conn_req() obtains them.
+ * You obtain the requests with rpma_ep_next_conn_req().
  *
  * # Parameters
  *
- * - `peer`: the peer on whose device the connections will be.
- * - `addr`: host name or address to listen at, one of the peer's device. Where a name has several
- *   addresses, the first one that can be bound is taken.
- * - `port`: port number, 0 for any that is free, or service name.
- * - `ep_ptr`: where the endpoint goes; shut it down with rpma_ep_shutdown().
+ * - `peer`: the peer whose device the connections will use.
+ * - `addr`: the host name or address at which to listen. It must belong to the peer's device. If a
+ *   name has several addresses, the function takes the first one that it can bind.
+ * - `port`: the port number or service name. With port 0, the kernel chooses a free port.
+ * - `ep_ptr`: receives the endpoint. Shut it down with rpma_ep_shutdown().
  *
  * # Errors
  *
  * - RPMA_E_INVAL: an argument is NULL.
  * - RPMA_E_NOMEM: out of memory.
- * - RPMA_E_PROVIDER: address lookup, binding or listening failed; with errno EADDRINUSE, somebody
- *   listens there already; with errno EINVAL, `port` may be a number above 65535 or below 0; with
- *   errno EAGAIN, the resolver failed for now.
+ * - RPMA_E_PROVIDER: rdma_create_event_channel(), rdma_create_id(), rdma_getaddrinfo(),
+ *   rdma_bind_addr() or rdma_listen() failed. If errno is EADDRINUSE, a program listens there
+ *   already. If errno is EINVAL, `port` may be a number below 0 or above 65535. If errno is
+ *   EAGAIN, the resolver has failed for the moment: try again.
  *
  * # Safety
  *
- * `peer` is NULL or a peer; `addr` and `port` are NULL or C strings; `ep_ptr` is NULL or writable.
+ * `peer` must be NULL or a peer that has not been deleted. `addr` and `port` must be NULL or point
+ * to strings that end with NUL. `ep_ptr` must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2084,26 +2173,28 @@ int rpma_ep_listen(struct rpma_peer *peer,
 /**
  * Stops listening and deletes the endpoint.
  *
- * Requests that were obtained from it, and their connections, do not need it any more. Requests
- * that were not are rejected.
+ * Requests that you have obtained from it, and their connections, do not need it any more. All
+ * other requests are rejected.
  *
  * # Parameters
  *
- * - `ep_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
- *   already.
+ * - `ep_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+ *   If the handle is NULL already, the function does nothing and succeeds.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: `ep_ptr` is NULL.
- * - RPMA_E_PROVIDER: destroying the CM id failed; all else is destroyed.
+ * - RPMA_E_PROVIDER: rdma_destroy_id() or ibv_dereg_mr() failed. The function destroys everything
+ *   else.
  *
  * # Safety
  *
- * `ep_ptr` is NULL or points to a handle that is NULL or owns an endpoint.
+ * `ep_ptr` must be NULL or point to a handle. The handle must be NULL, or own an endpoint that has
+ * not been shut down.
  *
  * # Thread safety
  *
- * No other thread may use the endpoint any more.
+ * No thread may use the endpoint during this call or afterwards.
  *
  * # Manual page
  *
@@ -2112,14 +2203,15 @@ int rpma_ep_listen(struct rpma_peer *peer,
 int rpma_ep_shutdown(struct rpma_ep **ep_ptr);
 
 /**
- * Gets the file descriptor that becomes readable when a connection request arrives.
+ * Gets the file descriptor of an endpoint.
  *
- * It may be polled and made non-blocking, and must not be closed.
+ * It becomes readable when a connection request arrives; rpma_ep_next_conn_req() obtains the
+ * request. You may poll the file descriptor and make it non-blocking, but you must not close it.
  *
  * # Parameters
  *
  * - `ep`: the endpoint.
- * - `fd`: where the file descriptor goes.
+ * - `fd`: receives the file descriptor.
  *
  * # Errors
  *
@@ -2127,11 +2219,12 @@ int rpma_ep_shutdown(struct rpma_ep **ep_ptr);
  *
  * # Safety
  *
- * `ep` is NULL or an endpoint; `fd` is NULL or writable.
+ * `ep` must be NULL or an endpoint that has not been shut down. `fd` must be NULL or point to
+ * writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2142,35 +2235,40 @@ int rpma_ep_get_fd(const struct rpma_ep *ep, int *fd);
 /**
  * Obtains the next connection request.
  *
- * It blocks until there is one, unless the endpoint's fd is non-blocking. The request does not
- * depend on the endpoint: other threads may connect it while this one goes on listening, and the
- * endpoint may be shut down before that.
+ * The function blocks until there is a request, unless the endpoint's file descriptor is
+ * non-blocking. The request does not depend on the endpoint. Another thread may connect it while
+ * this thread obtains the next one, and you may shut the endpoint down first.
  *
  * # Parameters
  *
  * - `ep`: the endpoint.
- * - `cfg`: configuration of the connection, or NULL for the default one.
- * - `req_ptr`: where the request goes; connect it with rpma_conn_req_connect() or reject it with
+ * - `cfg`: the configuration of the connection, or NULL for the default configuration.
+ * - `req_ptr`: receives the request. Connect it with rpma_conn_req_connect(), or reject it with
  *   rpma_conn_req_delete().
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `ep` or `req_ptr` is NULL, what arrived is not a connection request, or the
- *   configuration wants a shared completion channel and names a shared receive queue with a CQ of
- *   its own.
+ * - RPMA_E_INVAL: `ep` or `req_ptr` is NULL; the event that arrived is not a connection request;
+ *   or the configuration has both a shared completion channel and a shared receive queue with its
+ *   own CQ.
  * - RPMA_E_NOMEM: out of memory.
- * - RPMA_E_NO_EVENT: nothing has arrived, and the fd is non-blocking.
- * - RPMA_E_PROVIDER: the provider failed; with errno EINTR, a signal came and nothing is lost.
+ * - RPMA_E_NO_EVENT: no event has arrived, and the file descriptor is non-blocking.
+ * - RPMA_E_PROVIDER: rdma_get_cm_event(), rdma_create_event_channel(), rdma_migrate_id(),
+ *   ibv_create_comp_channel(), ibv_create_cq(), ibv_req_notify_cq(), rdma_create_qp_ex() or
+ *   rdma_ack_cm_event() failed. If errno is EINTR, a signal interrupted the call, and no request
+ *   is lost.
  *
- * When it fails after a request arrived, that client is rejected, and the next request works.
+ * If the function fails after a request has arrived, that client is rejected. You can still obtain
+ * the next request.
  *
  * # Safety
  *
- * `ep` is NULL or an endpoint; `cfg` is NULL or a configuration; `req_ptr` is NULL or writable.
+ * `ep` must be NULL or an endpoint that has not been shut down. `cfg` must be NULL or a
+ * configuration that has not been deleted. `req_ptr` must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * One thread at a time for an endpoint.
+ * Only one thread at a time may call this function for an endpoint.
  *
  * # Manual page
  *
@@ -2181,14 +2279,16 @@ int rpma_ep_next_conn_req(struct rpma_ep *ep,
                           struct rpma_conn_req **req_ptr);
 
 /**
- * Creates a configuration of shared receive queues with the default values.
+ * Creates a configuration of shared receive queues.
  *
- * The defaults: a receive queue of 20 entries and a CQ of its own of 20 entries. rpma_srq_new()
- * reads the configuration; changing it later changes nothing for queues that exist.
+ * It has the default values: a shared receive queue of 20 entries, and a CQ for it of 20 entries.
+ *
+ * rpma_srq_new() reads the configuration. If you change it later, queues that exist stay as they
+ * are.
  *
  * # Parameters
  *
- * - `cfg_ptr`: where the configuration goes; delete it with rpma_srq_cfg_delete().
+ * - `cfg_ptr`: receives the configuration. Delete it with rpma_srq_cfg_delete().
  *
  * # Errors
  *
@@ -2197,11 +2297,11 @@ int rpma_ep_next_conn_req(struct rpma_ep *ep,
  *
  * # Safety
  *
- * `cfg_ptr` is NULL or writable.
+ * `cfg_ptr` must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2210,11 +2310,12 @@ int rpma_ep_next_conn_req(struct rpma_ep *ep,
 int rpma_srq_cfg_new(struct rpma_srq_cfg **cfg_ptr);
 
 /**
- * Deletes a configuration of shared receive queues. What was made with it stays as it is.
+ * Deletes a configuration of shared receive queues. Queues that were created with it stay.
  *
  * # Parameters
  *
- * - `cfg_ptr`: the handle, NULL afterwards; nothing happens if it is NULL already.
+ * - `cfg_ptr`: the address of the handle. The function sets the handle to NULL. If the handle is
+ *   NULL already, the function does nothing and succeeds.
  *
  * # Errors
  *
@@ -2222,11 +2323,12 @@ int rpma_srq_cfg_new(struct rpma_srq_cfg **cfg_ptr);
  *
  * # Safety
  *
- * `cfg_ptr` is NULL or points to a handle that is NULL or owns a configuration.
+ * `cfg_ptr` must be NULL or point to a handle. The handle must be NULL, or own a configuration
+ * that has not been deleted.
  *
  * # Thread safety
  *
- * Nothing else may use the configuration any more.
+ * No thread may use the configuration during this call or afterwards.
  *
  * # Manual page
  *
@@ -2240,7 +2342,7 @@ int rpma_srq_cfg_delete(struct rpma_srq_cfg **cfg_ptr);
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rq_size`: the size, in entries. One that the device cannot make fails in rpma_srq_new(), with
+ * - `rq_size`: the size in entries. If the device does not support it, rpma_srq_new() fails with
  *   RPMA_E_PROVIDER.
  *
  * # Errors
@@ -2249,11 +2351,11 @@ int rpma_srq_cfg_delete(struct rpma_srq_cfg **cfg_ptr);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration.
+ * `cfg` must be NULL or a configuration that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2267,7 +2369,7 @@ int rpma_srq_cfg_set_rq_size(struct rpma_srq_cfg *cfg, uint32_t rq_size);
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rq_size`: where the size in entries goes.
+ * - `rq_size`: receives the size in entries.
  *
  * # Errors
  *
@@ -2275,11 +2377,12 @@ int rpma_srq_cfg_set_rq_size(struct rpma_srq_cfg *cfg, uint32_t rq_size);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration; `rq_size` is NULL or writable.
+ * `cfg` must be NULL or a configuration that has not been deleted. `rq_size` must be NULL or point
+ * to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2290,13 +2393,14 @@ int rpma_srq_cfg_get_rq_size(const struct rpma_srq_cfg *cfg, uint32_t *rq_size);
 /**
  * Sets the size of the CQ that belongs to the shared receive queue.
  *
- * With 0, receives complete on the CQs of the connections that they arrived on.
+ * If the size is 0, there is no such CQ. Then a receive completes in the CQ of the connection that
+ * its message arrived on.
  *
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rcq_size`: the size, in entries; 0 for no CQ of its own. One that the device cannot make
- *   fails in rpma_srq_new(), with RPMA_E_PROVIDER.
+ * - `rcq_size`: the size in entries, or 0 for no CQ. If the device does not support it,
+ *   rpma_srq_new() fails with RPMA_E_PROVIDER.
  *
  * # Errors
  *
@@ -2304,11 +2408,11 @@ int rpma_srq_cfg_get_rq_size(const struct rpma_srq_cfg *cfg, uint32_t *rq_size);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration.
+ * `cfg` must be NULL or a configuration that has not been deleted.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2322,7 +2426,7 @@ int rpma_srq_cfg_set_rcq_size(struct rpma_srq_cfg *cfg, uint32_t rcq_size);
  * # Parameters
  *
  * - `cfg`: the configuration.
- * - `rcq_size`: where the size in entries goes.
+ * - `rcq_size`: receives the size in entries.
  *
  * # Errors
  *
@@ -2330,11 +2434,12 @@ int rpma_srq_cfg_set_rcq_size(struct rpma_srq_cfg *cfg, uint32_t rcq_size);
  *
  * # Safety
  *
- * `cfg` is NULL or a configuration; `rcq_size` is NULL or writable.
+ * `cfg` must be NULL or a configuration that has not been deleted. `rcq_size` must be NULL or
+ * point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2343,31 +2448,33 @@ int rpma_srq_cfg_set_rcq_size(struct rpma_srq_cfg *cfg, uint32_t rcq_size);
 int rpma_srq_cfg_get_rcq_size(const struct rpma_srq_cfg *cfg, uint32_t *rcq_size);
 
 /**
- * Creates a shared receive queue.
+ * Creates a shared receive queue (SRQ).
  *
- * Connections use it when their configuration names it: rpma_conn_cfg_set_srq(). Many connections
- * can then live on few receives, which are posted with rpma_srq_recv().
+ * A connection uses it if the connection's configuration names it, see rpma_conn_cfg_set_srq().
+ * You post receives to it with rpma_srq_recv(). So many connections can share a few receives.
  *
  * # Parameters
  *
  * - `peer`: the peer.
- * - `cfg`: the configuration, or NULL for the default one.
- * - `srq_ptr`: where the shared receive queue goes; delete it with rpma_srq_delete(), after the
+ * - `cfg`: the configuration, or NULL for the default configuration.
+ * - `srq_ptr`: receives the shared receive queue. Delete it with rpma_srq_delete(), after the
  *   connections that use it.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: `peer` or `srq_ptr` is NULL.
  * - RPMA_E_NOMEM: out of memory.
- * - RPMA_E_PROVIDER: the device failed to make the queue, its completion channel or its CQ.
+ * - RPMA_E_PROVIDER: ibv_create_srq(), ibv_create_comp_channel(), ibv_create_cq() or
+ *   ibv_req_notify_cq() failed.
  *
  * # Safety
  *
- * `peer` is NULL or a peer; `cfg` is NULL or a configuration; `srq_ptr` is NULL or writable.
+ * `peer` must be NULL or a peer that has not been deleted. `cfg` must be NULL or a configuration
+ * that has not been deleted. `srq_ptr` must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2378,27 +2485,28 @@ int rpma_srq_new(struct rpma_peer *peer, struct rpma_srq_cfg *cfg, struct rpma_s
 /**
  * Deletes a shared receive queue.
  *
- * Delete the connections that use it first: otherwise the device refuses, and the queue is lost;
- * the connections keep working.
+ * Delete the connections that use it first. If you do not, the device refuses to destroy the
+ * queue, which then leaks. The connections keep working.
  *
  * # Parameters
  *
- * - `srq_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
- *   already.
+ * - `srq_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+ *   If the handle is NULL already, the function does nothing and succeeds.
  *
  * # Errors
  *
  * - RPMA_E_INVAL: `srq_ptr` is NULL.
- * - RPMA_E_PROVIDER: the device failed to destroy something; all else is destroyed. With errno
- *   EBUSY, connections still use the queue.
+ * - RPMA_E_PROVIDER: ibv_destroy_cq(), ibv_destroy_comp_channel() or ibv_destroy_srq() failed. The
+ *   function destroys everything else. If errno is EBUSY, connections still use the queue.
  *
  * # Safety
  *
- * `srq_ptr` is NULL or points to a handle that is NULL or owns a shared receive queue.
+ * `srq_ptr` must be NULL or point to a handle. The handle must be NULL, or own a shared receive
+ * queue that has not been deleted.
  *
  * # Thread safety
  *
- * Nothing else may use the queue or its CQ any more.
+ * No thread may use the queue or its CQ during this call or afterwards.
  *
  * # Manual page
  *
@@ -2409,30 +2517,32 @@ int rpma_srq_delete(struct rpma_srq **srq_ptr);
 /**
  * Posts a receive to a shared receive queue.
  *
- * The next message that arrives on any of the connections goes there; qp_num of the completion
- * tells on which, see rpma_conn_get_qp_num().
+ * A message that arrives on any of the queue's connections takes the next receive. qp_num of the
+ * completion tells you which connection it was, see rpma_conn_get_qp_num().
  *
  * # Parameters
  *
  * - `srq`: the shared receive queue.
- * - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
- *   bytes, up to 4 GiB - 1; NULL, 0 and 0 to take a message without data.
- * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+ * - `dst`, `offset`, `len`: the memory for the message, up to 4 GiB - 1 bytes: a region that was
+ *   registered with RPMA_MR_USAGE_RECV, an offset into it and a length, both in bytes. For a
+ *   message without data, pass NULL, 0 and 0.
+ * - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `srq` is NULL, `dst` is NULL while `offset` or `len` is not 0, `len` exceeds 32
- *   bits, or address, offset and length together exceed 64 bits.
- * - RPMA_E_PROVIDER: posting failed; with errno ENOMEM, the queue is full.
+ * - RPMA_E_INVAL: `srq` is NULL; `dst` is NULL, but `offset` or `len` is not 0; `len` exceeds 32
+ *   bits; or the sum of the region's address, `offset` and `len` exceeds 64 bits.
+ * - RPMA_E_PROVIDER: ibv_post_srq_recv() failed. If errno is ENOMEM, the queue is full.
  *
  * # Safety
  *
- * `srq` and `dst` are NULL or live objects; the memory stays registered and untouched until the
- * receive completes.
+ * `srq` must be NULL or a shared receive queue that has not been deleted. `dst` must be NULL or a
+ * region that has not been deregistered. The region must stay registered until the receive
+ * completes, and until then nothing else may read or write the memory.
  *
  * # Thread safety
  *
- * May be called from several threads at once.
+ * Several threads may call this function for the same queue at the same time.
  *
  * # Manual page
  *
@@ -2450,7 +2560,8 @@ int rpma_srq_recv(struct rpma_srq *srq,
  * # Parameters
  *
  * - `srq`: the shared receive queue.
- * - `rcq_ptr`: where the CQ goes; NULL if there is none. It is the queue's, and goes with it.
+ * - `rcq_ptr`: receives the CQ, or NULL if there is none. The CQ belongs to the queue, and is
+ *   deleted together with it.
  *
  * # Errors
  *
@@ -2458,11 +2569,12 @@ int rpma_srq_recv(struct rpma_srq *srq,
  *
  * # Safety
  *
- * `srq` is NULL or a shared receive queue; `rcq_ptr` is NULL or writable.
+ * `srq` must be NULL or a shared receive queue that has not been deleted. `rcq_ptr` must be NULL
+ * or point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2473,33 +2585,39 @@ int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr);
 /**
  * Reads remote memory into local memory.
  *
- * The operation goes on after the call; the data are there when its completion arrives, with the
- * opcode IBV_WC_RDMA_READ. It sees what earlier writes on the same connection wrote.
+ * The function posts the read and returns at once. The data are in the local memory when the
+ * completion arrives; its opcode is IBV_WC_RDMA_READ. The read sees what earlier writes of the
+ * same connection have written.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `dst_offset`: local region, for RPMA_MR_USAGE_READ_DST, and offset into it, in bytes.
- * - `src`, `src_offset`: remote region, for RPMA_MR_USAGE_READ_SRC, and offset into it, in bytes.
- * - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
+ * - `dst`, `dst_offset`: a local region that was registered with RPMA_MR_USAGE_READ_DST, and the
+ *   offset into it in bytes.
+ * - `src`, `src_offset`: a remote region that was registered with RPMA_MR_USAGE_READ_SRC, and the
+ *   offset into it in bytes.
+ * - `len`: the number of bytes, up to 4 GiB - 1. If it is 0, both regions may be NULL and both
+ *   offsets 0.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+ * - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, one region is NULL or both are while offsets or
- *   length are not 0, `len` exceeds 32 bits, or address, offset and length together exceed 64
- *   bits on either side.
- * - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+ * - RPMA_E_INVAL: `conn` is NULL; `flags` is 0; only one of the regions is NULL; both are NULL,
+ *   but an offset or `len` is not 0; `len` exceeds 32 bits; or the sum of a region's address, its
+ *   offset and `len` exceeds 64 bits.
+ * - RPMA_E_PROVIDER: ibv_post_send() failed. If errno is ENOMEM, the send queue is full.
  *
  * # Safety
  *
- * `conn`, `dst` and `src` are NULL or live objects; the local memory stays registered and
- * untouched until the operation completes.
+ * `conn` must be NULL or a connection that has not been deleted. `dst` and `src` must be NULL or
+ * regions that have not been deregistered or deleted. The local region must stay registered until
+ * the operation completes, and until then nothing else may read or write the memory.
  *
  * # Thread safety
  *
- * May run in one thread while others wait for and poll completions of the connection.
+ * Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+ * for its completions and take them out.
  *
  * # Manual page
  *
@@ -2517,35 +2635,41 @@ int rpma_read(struct rpma_conn *conn,
 /**
  * Writes local memory to remote memory.
  *
- * The operation goes on after the call, and completes with the opcode IBV_WC_RDMA_WRITE. The
- * completion means that the local memory may be used again, and that the remote device has taken
- * the data over; that they are in memory, or persistent, only a completed rpma_flush() says. The
- * remote side is not told: see rpma_write_with_imm().
+ * The function posts the write and returns at once. The opcode of its completion is
+ * IBV_WC_RDMA_WRITE. The completion means that you may use the local memory again, and that the
+ * other side's device has the data. It does not mean that the data are in the other side's memory,
+ * or that they are persistent: for that, post an rpma_flush() and wait for its completion. The
+ * other side's program does not notice the write. If it should, see rpma_write_with_imm().
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes.
- * - `src`, `src_offset`: local region, for RPMA_MR_USAGE_WRITE_SRC, and offset into it, in bytes.
- * - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
+ * - `dst`, `dst_offset`: a remote region that was registered with RPMA_MR_USAGE_WRITE_DST, and the
+ *   offset into it in bytes.
+ * - `src`, `src_offset`: a local region that was registered with RPMA_MR_USAGE_WRITE_SRC, and the
+ *   offset into it in bytes.
+ * - `len`: the number of bytes, up to 4 GiB - 1. If it is 0, both regions may be NULL and both
+ *   offsets 0.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+ * - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, one region is NULL or both are while offsets or
- *   length are not 0, `len` exceeds 32 bits, or address, offset and length together exceed 64
- *   bits on either side.
- * - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+ * - RPMA_E_INVAL: `conn` is NULL; `flags` is 0; only one of the regions is NULL; both are NULL,
+ *   but an offset or `len` is not 0; `len` exceeds 32 bits; or the sum of a region's address, its
+ *   offset and `len` exceeds 64 bits.
+ * - RPMA_E_PROVIDER: ibv_post_send() failed. If errno is ENOMEM, the send queue is full.
  *
  * # Safety
  *
- * `conn`, `dst` and `src` are NULL or live objects; the local memory stays registered and
- * unchanged until the operation completes.
+ * `conn` must be NULL or a connection that has not been deleted. `dst` and `src` must be NULL or
+ * regions that have not been deleted or deregistered. The local region must stay registered until
+ * the operation completes, and until then nothing may write the memory.
  *
  * # Thread safety
  *
- * May run in one thread while others wait for and poll completions of the connection.
+ * Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+ * for its completions and take them out.
  *
  * # Manual page
  *
@@ -2561,39 +2685,45 @@ int rpma_write(struct rpma_conn *conn,
                const void *op_context);
 
 /**
- * Writes local memory to remote memory and tells the remote side, which needs a receive for it.
+ * Writes local memory to remote memory, with immediate data.
  *
- * It is like rpma_write(), but takes the remote side's next receive as well, whose completion has
+ * It is like rpma_write(), but it also tells the other side. It takes the other side's next
+ * receive, so the other side must post one with rpma_recv(). The completion of that receive has
  * the opcode IBV_WC_RECV_RDMA_WITH_IMM, the number of bytes written, and the immediate data. The
- * receive's own memory is not touched.
+ * memory of the receive stays as it is.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes.
- * - `src`, `src_offset`: local region, for RPMA_MR_USAGE_WRITE_SRC, and offset into it, in bytes.
- * - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
+ * - `dst`, `dst_offset`: a remote region that was registered with RPMA_MR_USAGE_WRITE_DST, and the
+ *   offset into it in bytes.
+ * - `src`, `src_offset`: a local region that was registered with RPMA_MR_USAGE_WRITE_SRC, and the
+ *   offset into it in bytes.
+ * - `len`: the number of bytes, up to 4 GiB - 1. If it is 0, both regions may be NULL and both
+ *   offsets 0.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
- *   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
- *   where wc_flags has IBV_WC_WITH_IMM.
- * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+ * - `imm`: the immediate data, 4 bytes in host byte order. The library sends them in network byte
+ *   order. If wc_flags of the other side's completion has IBV_WC_WITH_IMM, the other side gets
+ *   them with ntohl(3) from its imm_data.
+ * - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, one region is NULL or both are while offsets or
- *   length are not 0, `len` exceeds 32 bits, or address, offset and length together exceed 64
- *   bits on either side.
- * - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+ * - RPMA_E_INVAL: `conn` is NULL; `flags` is 0; only one of the regions is NULL; both are NULL,
+ *   but an offset or `len` is not 0; `len` exceeds 32 bits; or the sum of a region's address, its
+ *   offset and `len` exceeds 64 bits.
+ * - RPMA_E_PROVIDER: ibv_post_send() failed. If errno is ENOMEM, the send queue is full.
  *
  * # Safety
  *
- * `conn`, `dst` and `src` are NULL or live objects; the local memory stays registered and
- * unchanged until the operation completes.
+ * `conn` must be NULL or a connection that has not been deleted. `dst` and `src` must be NULL or
+ * regions that have not been deleted or deregistered. The local region must stay registered until
+ * the operation completes, and until then nothing may write the memory.
  *
  * # Thread safety
  *
- * May run in one thread while others wait for and poll completions of the connection.
+ * Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+ * for its completions and take them out.
  *
  * # Manual page
  *
@@ -2610,38 +2740,42 @@ int rpma_write_with_imm(struct rpma_conn *conn,
                         const void *op_context);
 
 /**
- * Writes 8 bytes to remote memory atomically: a reader sees all of them or none.
+ * Writes 8 bytes to remote memory atomically.
  *
- * It takes place after every flush that was posted before it, so it can publish what was flushed.
- * To be persistent it needs a flush after it.
+ * A reader sees all 8 bytes or none of them. The write takes place after all flushes that were
+ * posted before it, so you can use it to publish data that you have flushed. To make the 8 bytes
+ * themselves persistent, flush them, too.
  *
- * By default it is a write of data that the work request carries, and completes with the opcode
- * IBV_WC_RDMA_WRITE; the native operation is used on request, see librpma(7).
+ * By default, this is an RDMA write with inline data, and its completion has the opcode
+ * IBV_WC_RDMA_WRITE. The library uses the native operation if you request it, see librpma(7).
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes,
- *   a multiple of RPMA_ATOMIC_WRITE_ALIGNMENT (8). The region has to be aligned likewise.
- * - `src`: the 8 bytes; not needed any more after the call.
+ * - `dst`, `dst_offset`: a remote region that was registered with RPMA_MR_USAGE_WRITE_DST, and the
+ *   offset into it in bytes. The offset and the address of the region must be multiples of
+ *   RPMA_ATOMIC_WRITE_ALIGNMENT (8).
+ * - `src`: the 8 bytes. You may change them after the call.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+ * - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `conn`, `dst` or `src` is NULL, `flags` is 0, `dst_offset` is no multiple of 8,
- *   or address and offset together exceed 64 bits.
- * - RPMA_E_NOSUPP: the device has neither inline data, which the write needs, nor the native
- *   operation.
- * - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+ * - RPMA_E_INVAL: `conn`, `dst` or `src` is NULL; `flags` is 0; `dst_offset` is not a multiple of
+ *   8; or the sum of the region's address, `dst_offset` and 8 exceeds 64 bits.
+ * - RPMA_E_NOSUPP: the device supports neither inline data nor the native operation.
+ * - RPMA_E_PROVIDER: ibv_post_send(), or ibv_wr_complete() for a native operation, failed. If
+ *   errno is ENOMEM, the send queue is full.
  *
  * # Safety
  *
- * `conn` and `dst` are NULL or live objects; `src` is NULL or readable for 8 bytes.
+ * `conn` must be NULL or a connection that has not been deleted. `dst` must be NULL or a remote
+ * region that has not been deleted. `src` must be NULL or point to 8 readable bytes.
  *
  * # Thread safety
  *
- * May run in one thread while others wait for and poll completions of the connection.
+ * Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+ * for its completions and take them out.
  *
  * # Manual page
  *
@@ -2656,34 +2790,38 @@ int rpma_atomic_write(struct rpma_conn *conn,
                       const void *op_context);
 
 /**
- * Sends a message, which takes the remote side's next receive.
+ * Sends a message to the other side.
  *
- * The operation goes on after the call, and completes with the opcode IBV_WC_SEND when the message
- * is in the remote side's receive. Without a receive there it waits for one; a message that is
- * longer than the receive breaks the connection.
+ * The message takes the next receive that the other side has posted. The function posts the send
+ * and returns at once. The send completes with the opcode IBV_WC_SEND when the message has arrived
+ * in the memory of that receive. If the other side has no receive posted, the send waits for one.
+ * If the message is longer than the receive's memory, the connection breaks.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `src`, `offset`, `len`: the message: part of a region for RPMA_MR_USAGE_SEND, in bytes, up to
- *   4 GiB - 1; NULL, 0 and 0 for a message without data.
+ * - `src`, `offset`, `len`: the message, up to 4 GiB - 1 bytes: a region that was registered with
+ *   RPMA_MR_USAGE_SEND, an offset into it and a length, both in bytes. For a message without data,
+ *   pass NULL, 0 and 0.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+ * - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, `src` is NULL while `offset` or `len` is not 0,
- *   `len` exceeds 32 bits, or address, offset and length together exceed 64 bits.
- * - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+ * - RPMA_E_INVAL: `conn` is NULL; `flags` is 0; `src` is NULL, but `offset` or `len` is not 0;
+ *   `len` exceeds 32 bits; or the sum of the region's address, `offset` and `len` exceeds 64 bits.
+ * - RPMA_E_PROVIDER: ibv_post_send() failed. If errno is ENOMEM, the send queue is full.
  *
  * # Safety
  *
- * `conn` and `src` are NULL or live objects; the memory stays registered and unchanged until the
- * operation completes.
+ * `conn` must be NULL or a connection that has not been deleted. `src` must be NULL or a region
+ * that has not been deregistered. The region must stay registered until the operation completes,
+ * and until then nothing may write the memory.
  *
  * # Thread safety
  *
- * May run in one thread while others wait for and poll completions of the connection.
+ * Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+ * for its completions and take them out.
  *
  * # Manual page
  *
@@ -2697,35 +2835,39 @@ int rpma_send(struct rpma_conn *conn,
               const void *op_context);
 
 /**
- * Sends a message with immediate data, which takes the remote side's next receive.
+ * Sends a message with immediate data to the other side.
  *
- * It is like rpma_send(), with 4 bytes more that arrive in the completion of the receive itself.
+ * It is like rpma_send(), but sends 4 bytes more: the immediate data, which arrive in the
+ * completion of the other side's receive.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `src`, `offset`, `len`: the message: part of a region for RPMA_MR_USAGE_SEND, in bytes, up to
- *   4 GiB - 1; NULL, 0 and 0 for a message without data.
+ * - `src`, `offset`, `len`: the message, up to 4 GiB - 1 bytes: a region that was registered with
+ *   RPMA_MR_USAGE_SEND, an offset into it and a length, both in bytes. For a message without data,
+ *   pass NULL, 0 and 0.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
- *   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
- *   where wc_flags has IBV_WC_WITH_IMM.
- * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+ * - `imm`: the immediate data, 4 bytes in host byte order. The library sends them in network byte
+ *   order. If wc_flags of the other side's completion has IBV_WC_WITH_IMM, the other side gets
+ *   them with ntohl(3) from its imm_data.
+ * - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, `src` is NULL while `offset` or `len` is not 0,
- *   `len` exceeds 32 bits, or address, offset and length together exceed 64 bits.
- * - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+ * - RPMA_E_INVAL: `conn` is NULL; `flags` is 0; `src` is NULL, but `offset` or `len` is not 0;
+ *   `len` exceeds 32 bits; or the sum of the region's address, `offset` and `len` exceeds 64 bits.
+ * - RPMA_E_PROVIDER: ibv_post_send() failed. If errno is ENOMEM, the send queue is full.
  *
  * # Safety
  *
- * `conn` and `src` are NULL or live objects; the memory stays registered and unchanged until the
- * operation completes.
+ * `conn` must be NULL or a connection that has not been deleted. `src` must be NULL or a region
+ * that has not been deregistered. The region must stay registered until the operation completes,
+ * and until then nothing may write the memory.
  *
  * # Thread safety
  *
- * May run in one thread while others wait for and poll completions of the connection.
+ * Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+ * for its completions and take them out.
  *
  * # Manual page
  *
@@ -2740,38 +2882,43 @@ int rpma_send_with_imm(struct rpma_conn *conn,
                        const void *op_context);
 
 /**
- * Posts a receive for a message of the remote side.
+ * Posts a receive for a message from the other side.
  *
- * Every message, and every write with immediate data, takes a receive, in the order of posting.
- * Each receive gives a completion, with the opcode IBV_WC_RECV, or IBV_WC_RECV_RDMA_WITH_IMM for a
- * write. One for the first message has to be posted before the connection: rpma_conn_req_recv().
- * On a connection with a shared receive queue use rpma_srq_recv().
+ * Every message from the other side takes one receive, and so does every write with immediate
+ * data. They take receives in the order in which you posted them. Every receive gives a
+ * completion. Its opcode is IBV_WC_RECV for a message, and IBV_WC_RECV_RDMA_WITH_IMM for a write.
  *
- * A receive that is posted after an operation has failed is accepted, but may never complete: with
- * soft-RoCE it does not. So do not wait for it. Receives that were posted before complete with
- * IBV_WC_WR_FLUSH_ERR.
+ * Post a receive for the first message before you connect, with rpma_conn_req_recv(). If the
+ * connection uses a shared receive queue, use rpma_srq_recv().
+ *
+ * If an operation of the connection has failed, you can still post a receive, but it may never
+ * complete; with soft-RoCE it does not. So do not wait for it. Receives that you posted before
+ * complete with IBV_WC_WR_FLUSH_ERR.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
- *   bytes, up to 4 GiB - 1; NULL, 0 and 0 to take a message without data.
- * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+ * - `dst`, `offset`, `len`: the memory for the message, up to 4 GiB - 1 bytes: a region that was
+ *   registered with RPMA_MR_USAGE_RECV, an offset into it and a length, both in bytes. For a
+ *   message without data, pass NULL, 0 and 0.
+ * - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `conn` is NULL, `dst` is NULL while `offset` or `len` is not 0, `len` exceeds 32
- *   bits, or address, offset and length together exceed 64 bits.
- * - RPMA_E_PROVIDER: posting failed; with errno ENOMEM, the receive queue is full.
+ * - RPMA_E_INVAL: `conn` is NULL; `dst` is NULL, but `offset` or `len` is not 0; `len` exceeds 32
+ *   bits; or the sum of the region's address, `offset` and `len` exceeds 64 bits.
+ * - RPMA_E_PROVIDER: ibv_post_recv() failed. If errno is ENOMEM, the receive queue is full.
  *
  * # Safety
  *
- * `conn` and `dst` are NULL or live objects; the memory stays registered and untouched until the
- * receive completes.
+ * `conn` must be NULL or a connection that has not been deleted. `dst` must be NULL or a region
+ * that has not been deregistered. The region must stay registered until the receive completes, and
+ * until then nothing else may read or write the memory.
  *
  * # Thread safety
  *
- * May run in one thread while others wait for and poll completions of the connection.
+ * Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+ * for its completions and take them out.
  *
  * # Manual page
  *
@@ -2784,44 +2931,48 @@ int rpma_recv(struct rpma_conn *conn,
               const void *op_context);
 
 /**
- * Flushes a range of remote memory that was written before over the same connection.
+ * Flushes a range of remote memory.
  *
- * Once its completion arrives, all that was written to the range by operations posted before it
- * has got as far as the type of flush says. So writes that a flush follows need no completion of
- * their own: RPMA_F_COMPLETION_ON_ERROR is enough for them. A write that is posted after the flush
- * may overtake it, unless it is an rpma_atomic_write(): wait for the completion of the flush where
- * that matters.
+ * A flush covers what earlier operations of the same connection have written to the range. When
+ * the completion of the flush arrives, those data have reached the place that the type of flush
+ * names. So the writes before a flush need no completions of their own: RPMA_F_COMPLETION_ON_ERROR
+ * is enough for them. A write that you post after the flush may overtake it, unless it is an
+ * rpma_atomic_write(). If that matters, wait for the completion of the flush first.
  *
- * By default this is a read of up to 8 bytes, which works with every remote side, and its
- * completion has the opcode IBV_WC_RDMA_READ. The native operation is used on request, see
- * librpma(7), and completes with IBV_WC_FLUSH.
+ * By default, a flush is a read of up to 8 bytes, which works with every device on the other side.
+ * The opcode of its completion is IBV_WC_RDMA_READ. The library uses the native operation if you
+ * request it, see librpma(7). Its opcode is IBV_WC_FLUSH.
  *
  * # Parameters
  *
  * - `conn`: the connection.
- * - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY or
- *   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT as `type` wants, and offset into it, in bytes.
- * - `len`: how many bytes to flush; no limit.
- * - `type`: how far the data have to get.
+ * - `dst`, `dst_offset`: a remote region, and the offset into it in bytes. The region must be
+ *   registered with the usage that `type` needs: RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY or
+ *   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT.
+ * - `len`: the number of bytes to flush. There is no limit.
+ * - `type`: what the flush guarantees.
  * - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
- * - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+ * - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `conn` or `dst` is NULL, `flags` is 0, `type` is unknown, or address, offset
- *   and length together exceed 64 bits.
- * - RPMA_E_NOSUPP: the region was not registered for this type of flush; or the flush is to be
- *   persistent and no peer configuration that declares direct write to PMem was applied with
- *   rpma_conn_apply_remote_peer_cfg().
- * - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+ * - RPMA_E_INVAL: `conn` or `dst` is NULL; `flags` is 0; `type` is unknown; or the sum of the
+ *   region's address, `dst_offset` and `len` exceeds 64 bits.
+ * - RPMA_E_NOSUPP: the region was not registered for this type of flush; or `type` is
+ *   RPMA_FLUSH_TYPE_PERSISTENT, and you have not applied a peer configuration that declares direct
+ *   write to PMem, with rpma_conn_apply_remote_peer_cfg().
+ * - RPMA_E_PROVIDER: ibv_post_send(), or ibv_wr_complete() for a native operation, failed. If
+ *   errno is ENOMEM, the send queue is full.
  *
  * # Safety
  *
- * `conn` and `dst` are NULL or live objects.
+ * `conn` must be NULL or a connection that has not been deleted. `dst` must be NULL or a remote
+ * region that has not been deleted.
  *
  * # Thread safety
  *
- * May run in one thread while others wait for and poll completions of the connection.
+ * Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+ * for its completions and take them out.
  *
  * # Manual page
  *
@@ -2836,17 +2987,20 @@ int rpma_flush(struct rpma_conn *conn,
                const void *op_context);
 
 /**
- * Gets the file descriptor that becomes readable when a completion event arrives.
+ * Gets the file descriptor of a CQ's completion channel.
  *
- * It is the fd of the CQ's completion channel, be that shared or not. It may be polled and made
- * non-blocking, and must not be closed. When it is readable, rpma_cq_wait() takes the event, or
- * rpma_conn_wait() where the channel is shared. Before waiting for it, take out what is there
- * already with rpma_cq_get_wc().
+ * It is the file descriptor of the CQ's completion channel, which may be shared. It becomes
+ * readable when a completion event arrives. Then rpma_cq_wait() takes the event, or
+ * rpma_conn_wait() if the channel is shared. Before you wait for the file descriptor, take out
+ * with rpma_cq_get_wc() the completions that are already there.
+ *
+ * You may poll the file descriptor and make it non-blocking with fcntl(2), but you must not close
+ * it.
  *
  * # Parameters
  *
  * - `cq`: the CQ.
- * - `fd`: where the file descriptor goes.
+ * - `fd`: receives the file descriptor.
  *
  * # Errors
  *
@@ -2854,11 +3008,12 @@ int rpma_flush(struct rpma_conn *conn,
  *
  * # Safety
  *
- * `cq` is NULL or a CQ whose owner lives; `fd` is NULL or writable.
+ * `cq` must be NULL or a CQ whose connection or shared receive queue has not been deleted. `fd`
+ * must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2867,18 +3022,20 @@ int rpma_flush(struct rpma_conn *conn,
 int rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
 
 /**
- * Waits for a completion event and asks for the next one.
+ * Waits for a completion event of a CQ.
  *
- * An event tells that completions have arrived since the CQ was asked for one, not how many. So
- * after an event call rpma_cq_get_wc() until it gives RPMA_E_NO_COMPLETION, and only then wait
- * again: who waits while completions are left in the CQ may wait forever. It may happen that an
- * event comes and the completions were taken out before it.
+ * It takes the event, and asks the CQ for the next one. An event says that completions have
+ * arrived since the CQ was last asked, but not how many. So after an event, call rpma_cq_get_wc()
+ * until it gives RPMA_E_NO_COMPLETION, and only then wait again. If you wait while completions are
+ * still in the CQ, the wait may never end. An event may also arrive after you have taken out its
+ * completions.
  *
- * Nothing that the other side does ends the wait unless it completes something: a server that
- * waits for a message of a client that has gone waits forever. Where that can be, poll the CQ's fd
- * and the connection's event fd together: rpma_cq_get_fd(3), rpma_conn_get_event_fd(3).
+ * Only a completion ends the wait. If a server waits for a message from a client that has gone, it
+ * may wait forever. To prevent that, poll the CQ's file descriptor and the connection's event file
+ * descriptor together: rpma_cq_get_fd(3), rpma_conn_get_event_fd(3).
  *
- * Events are acknowledged in batches; deleting the owner of the CQ acknowledges the rest.
+ * The library acknowledges events in batches. When you delete the connection or the shared receive
+ * queue that the CQ belongs to, the library acknowledges the rest.
  *
  * # Parameters
  *
@@ -2887,18 +3044,20 @@ int rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
  * # Errors
  *
  * - RPMA_E_INVAL: `cq` is NULL.
- * - RPMA_E_SHARED_CHANNEL: the completion channel is shared: use rpma_conn_wait(3).
- * - RPMA_E_NO_COMPLETION: there is no event: the fd is non-blocking, or a signal came.
- * - RPMA_E_PROVIDER: reading the completion channel failed, with errno EIO after the device was
- *   taken away; or asking for the next event failed, and the event at hand was taken.
+ * - RPMA_E_SHARED_CHANNEL: the completion channel is shared. Use rpma_conn_wait(3).
+ * - RPMA_E_NO_COMPLETION: there is no event. The file descriptor is non-blocking, or a signal
+ *   interrupted the wait.
+ * - RPMA_E_PROVIDER: ibv_get_cq_event() failed, with errno EIO if the device was removed; or
+ *   ibv_req_notify_cq() failed. In the second case the event was taken.
  *
  * # Safety
  *
- * `cq` is NULL or a CQ whose owner lives.
+ * `cq` must be NULL or a CQ whose connection or shared receive queue has not been deleted.
  *
  * # Thread safety
  *
- * May run while other threads post, poll and wait. Each event wakes one waiting thread.
+ * A thread may call this function while other threads post operations, take out completions and
+ * wait. Each event wakes one waiting thread.
  *
  * # Manual page
  *
@@ -2909,35 +3068,37 @@ int rpma_cq_wait(struct rpma_cq *cq);
 /**
  * Takes completions out of a CQ.
  *
- * It never blocks. A completion says which operation it belongs to (wr_id, the op_context of the
- * operation), how it ended (status, for which ibv_wc_status_str() has texts), and of which
- * connection it was (qp_num). After the first one that failed, the connection is of no use any
- * more, and all else that was posted completes with IBV_WC_WR_FLUSH_ERR.
+ * The function never blocks. A completion says which operation it belongs to (wr_id, which is the
+ * op_context of the operation), how the operation ended (status; ibv_wc_status_str() gives a
+ * text), and which connection it belongs to (qp_num). After the first operation that fails, you
+ * cannot use the connection any more: all its other operations complete with IBV_WC_WR_FLUSH_ERR.
  *
  * # Parameters
  *
  * - `cq`: the CQ.
- * - `num_entries`: how many completions to take at the most, 1 or more.
- * - `wc`: room for that many, as ibv_poll_cq(3) describes them. Where the status is not
+ * - `num_entries`: the maximum number of completions to take, 1 or more.
+ * - `wc`: memory for that many completions, which ibv_poll_cq(3) describes. If the status is not
  *   IBV_WC_SUCCESS, only wr_id, status, qp_num and vendor_err are valid.
- * - `num_entries_got`: where the number of completions goes; may be NULL if `num_entries` is 1.
+ * - `num_entries_got`: receives the number of completions. It may be NULL if `num_entries` is 1.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `cq` or `wc` is NULL, `num_entries` is below 1, or `num_entries_got` is NULL and
- *   `num_entries` is not 1.
- * - RPMA_E_NO_COMPLETION: there is none.
- * - RPMA_E_PROVIDER: polling the CQ failed.
- * - RPMA_E_UNKNOWN: the device gave more completions than asked for.
+ * - RPMA_E_INVAL: `cq` or `wc` is NULL; `num_entries` is below 1; or `num_entries_got` is NULL,
+ *   but `num_entries` is not 1.
+ * - RPMA_E_NO_COMPLETION: the CQ has no completion.
+ * - RPMA_E_PROVIDER: ibv_poll_cq() failed.
+ * - RPMA_E_UNKNOWN: ibv_poll_cq() gave more completions than the function asked for.
  *
  * # Safety
  *
- * `cq` is NULL or a CQ whose owner lives; `wc` is NULL or has the room; `num_entries_got` is NULL
- * or writable.
+ * `cq` must be NULL or a CQ whose connection or shared receive queue has not been deleted. `wc`
+ * must be NULL or point to writable memory for `num_entries` completions. `num_entries_got` must
+ * be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * May run while other threads post, poll and wait. Each completion goes to one caller.
+ * A thread may call this function while other threads post operations, take out completions and
+ * wait. Each completion goes to one caller.
  *
  * # Manual page
  *
@@ -2946,20 +3107,20 @@ int rpma_cq_wait(struct rpma_cq *cq);
 int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *num_entries_got);
 
 /**
- * Sets one of the two logging thresholds.
+ * Sets one of the two log thresholds.
  *
- * A message passes a threshold when its level is not above it; RPMA_LOG_DISABLED lets nothing
- * pass. The environment variables `RPMA_LOG` and `RPMA_LOG_STDERR` set the same thresholds when
- * the library is loaded; what this function sets wins.
+ * A message passes a threshold if its level is not above it. RPMA_LOG_DISABLED lets no message
+ * pass. When the library is loaded, the environment variables `RPMA_LOG` and `RPMA_LOG_STDERR` set
+ * the same thresholds. What this function sets takes precedence.
  *
  * # Parameters
  *
- * - `threshold`: which of the two.
- * - `level`: the new value.
+ * - `threshold`: which of the two thresholds.
+ * - `level`: the new level.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `threshold` or `level` is none of those.
+ * - RPMA_E_INVAL: `threshold` or `level` is unknown.
  *
  * # Safety
  *
@@ -2967,7 +3128,7 @@ int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -2976,24 +3137,24 @@ int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *
 int rpma_log_set_threshold(enum rpma_log_threshold threshold, enum rpma_log_level level);
 
 /**
- * Gets one of the two logging thresholds.
+ * Gets one of the two log thresholds.
  *
  * # Parameters
  *
- * - `threshold`: which of the two.
- * - `level`: where the value goes.
+ * - `threshold`: which of the two thresholds.
+ * - `level`: receives the level.
  *
  * # Errors
  *
- * - RPMA_E_INVAL: `threshold` is neither, or `level` is NULL.
+ * - RPMA_E_INVAL: `threshold` is unknown, or `level` is NULL.
  *
  * # Safety
  *
- * `level` is NULL or writable.
+ * `level` must be NULL or point to writable memory.
  *
  * # Thread safety
  *
- * May be called from any thread at any time.
+ * Any thread may call this function at any time.
  *
  * # Manual page
  *
@@ -3004,19 +3165,23 @@ int rpma_log_get_threshold(enum rpma_log_threshold threshold, enum rpma_log_leve
 /**
  * Sets the function that gets the log messages.
  *
- * It gets those that pass RPMA_LOG_THRESHOLD. The default function writes to stderr those that
- * pass RPMA_LOG_THRESHOLD_AUX, too, and all of them to syslog(3) with the facility LOCAL7.
+ * The function gets the messages that pass RPMA_LOG_THRESHOLD. The default function passes them to
+ * syslog(3), with the facility LOCAL7. It also writes those that pass RPMA_LOG_THRESHOLD_AUX to
+ * stderr.
  *
- * Its parameters are the level of the message; the file and line of the library's source that it
- * comes from; the function that it is about, which may be the one of libibverbs or librdmacm that
- * failed; and a printf(3) format with its arguments, which gives one line with a newline at its
- * end. It may be called from several threads at once, must not call functions of
- * this library but rpma_log_set_threshold(), rpma_log_get_threshold() and rpma_log_set_function(),
- * and what it does to errno does not show.
+ * The parameters of the log function are: the level of the message; the file and the line of the
+ * library's source that log it; the function that the message is about, which may be the one of
+ * libibverbs or librdmacm that failed; and a printf(3) format with its arguments, which give one
+ * line that ends with a newline.
+ *
+ * Several threads may call the log function at the same time. Of this library's functions, it may
+ * call only rpma_log_set_threshold(), rpma_log_get_threshold() and rpma_log_set_function(). It may
+ * change errno: the library restores it.
  *
  * # Parameters
  *
- * - `log_function`: the function, or NULL (RPMA_LOG_USE_DEFAULT_FUNCTION) for the default one.
+ * - `log_function`: the function, or NULL (RPMA_LOG_USE_DEFAULT_FUNCTION) for the default
+ *   function.
  *
  * # Errors
  *
@@ -3024,12 +3189,13 @@ int rpma_log_get_threshold(enum rpma_log_threshold threshold, enum rpma_log_leve
  *
  * # Safety
  *
- * `log_function` is NULL or a function of this type that can be called as long as it is set.
+ * `log_function` must be NULL or a function of this type, which can be called as long as it is
+ * set.
  *
  * # Thread safety
  *
- * May be called from any thread at any time. A function that is replaced may still be running in
- * another thread when this call returns.
+ * Any thread may call this function at any time. A log function that you have replaced may still
+ * run in another thread when this call returns.
  *
  * # Manual page
  *

@@ -1,18 +1,17 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- How words look in a manual page: names of functions and constants in bold, parameters in italic
--- type. Code is set as it is, and a heading is followed by its text without a paragraph macro
--- between, which mandoc rejects.
+-- Sets names of functions and constants in bold type, and parameters in italic type. Leaves code as
+-- it is. Leaves out the paragraph macro between a heading and its text, since mandoc rejects it.
 
 local page
 
--- What looks like an errno and is none.
+-- Words that look like the name of an errno value, but are headings.
 local headings = { ERRORS = true, ERROR = true, EXAMPLES = true, ENVIRONMENT = true }
 
 local function split(before, name, after)
 	return { pandoc.Str(before), pandoc.Strong(pandoc.Str(name)), pandoc.Str(after) }
 end
 
--- rpma_read(3), rpma_read(), RPMA_E_INVAL, EBUSY: each perhaps in punctuation.
+-- rpma_read(3), rpma_read(), ibv_reg_mr(), RPMA_E_INVAL, EBUSY, each with or without punctuation.
 function Str(str)
 	local before, name, after = str.text:match("^(%W*)([a-z][a-z0-9_]*)(%(%d%).*)$")
 	if name then
@@ -21,6 +20,10 @@ function Str(str)
 	before, name, after = str.text:match("^(%W*)(rpma_[a-z0-9_]+)%(%)(.*)$")
 	if name then
 		return split(before, name, (name == page and "()" or "(3)") .. after)
+	end
+	before, name, after = str.text:match("^(%W*)([ir][bd][vm]a?_[a-z0-9_]+)(%(%).*)$")
+	if name then
+		return split(before, name, after)
 	end
 	before, name, after = str.text:match("^(%W*)([A-Z][A-Z0-9]*_[A-Z0-9_]*%*?)(.*)$")
 	if name then

@@ -29,21 +29,22 @@ pub const RPMA_W_WAIT_FOR_COMPLETION: c_int = 1;
 #[allow(non_camel_case_types)]
 #[repr(C)]
 pub enum rpma_conn_event {
-    /// An event that says nothing about the connection.
+    /// The event says nothing about the connection.
     RPMA_CONN_UNDEFINED = -1,
-    /// The connection is established: operations may be posted.
+    /// The connection is established. You may post operations.
     RPMA_CONN_ESTABLISHED,
-    /// The connection is closed, by either side. This may be told twice.
+    /// The connection was closed by one of the sides. This event may come twice.
     RPMA_CONN_CLOSED,
-    /// The connection is lost: it could not be made, or the device is gone.
+    /// The connection is lost: it could not be established, or the device is gone.
     RPMA_CONN_LOST,
-    /// The other side rejected the request, or nobody listens there.
+    /// The other side rejected the request, or no program listens there.
     RPMA_CONN_REJECTED,
-    /// The other side could not be reached, or did not answer.
+    /// The other side could not be reached, or did not answer. See rpma_conn_next_event() for what
+    /// it means after RPMA_CONN_ESTABLISHED.
     RPMA_CONN_UNREACHABLE,
 }
 
-/// `enum rpma_conn_event` as a caller may really pass it.
+/// `enum rpma_conn_event` as C callers pass it: any int.
 #[allow(non_camel_case_types)]
 pub type rpma_conn_event_raw = c_int;
 
@@ -65,14 +66,15 @@ pub struct Conn {
     accepted: bool,
 }
 
-/// Gets the file descriptor that becomes readable when a connection event arrives.
+/// Gets the file descriptor of a connection's events.
 ///
-/// It may be polled and made non-blocking, and must not be closed.
+/// It becomes readable when an event arrives; rpma_conn_next_event() takes the event. You may poll
+/// the file descriptor and make it non-blocking, but you must not close it.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `fd`: where the file descriptor goes.
+/// - `fd`: receives the file descriptor.
 ///
 /// # Errors
 ///
@@ -80,11 +82,12 @@ pub struct Conn {
 ///
 /// # Safety
 ///
-/// `conn` is NULL or a connection; `fd` is NULL or writable.
+/// `conn` must be NULL or a connection that has not been deleted. `fd` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -101,33 +104,38 @@ pub unsafe extern "C" fn rpma_conn_get_event_fd(conn: *const Conn, fd: *mut c_in
 
 /// Obtains the next event of a connection.
 ///
-/// It blocks until there is one, unless the fd of rpma_conn_get_event_fd() is non-blocking. After
-/// RPMA_CONN_CLOSED another one may follow when the provider has done with the connection.
+/// The function blocks until there is an event, unless the file descriptor that
+/// rpma_conn_get_event_fd() gives is non-blocking. RPMA_CONN_CLOSED may come a second time, when
+/// the provider has finished with the connection.
 ///
-/// RPMA_CONN_UNREACHABLE has two meanings. Before RPMA_CONN_ESTABLISHED, the connection failed.
-/// After it, the MAC address of the neighbour that leads to the other side has changed. The
-/// connection may work on: keep it until an operation fails, or until it is closed or lost.
+/// RPMA_CONN_UNREACHABLE has two meanings. Before RPMA_CONN_ESTABLISHED, it means that connecting
+/// failed. After RPMA_CONN_ESTABLISHED, it means that the MAC address of the neighbour that leads
+/// to the other side has changed. Then the connection may work on: keep it until an operation
+/// fails, or until the connection is closed or lost.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `event`: where the event goes.
+/// - `event`: receives the event.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: an argument is NULL.
-/// - RPMA_E_NO_EVENT: nothing has arrived, and the fd is non-blocking.
-/// - RPMA_E_PROVIDER: the provider failed; with errno EINTR, a signal came and nothing is lost.
-/// - RPMA_E_UNKNOWN: an event arrived that says nothing about the connection, of an address change
-///   for example; `event` is RPMA_CONN_UNDEFINED.
+/// - RPMA_E_NO_EVENT: no event has arrived, and the file descriptor is non-blocking.
+/// - RPMA_E_PROVIDER: rdma_get_cm_event() or rdma_ack_cm_event() failed. If errno is EINTR, a
+///   signal interrupted the call, and no event is lost.
+/// - RPMA_E_UNKNOWN: an event arrived that says nothing about the connection, for example of an
+///   address change. `event` is RPMA_CONN_UNDEFINED.
 ///
 /// # Safety
 ///
-/// `conn` is NULL or a connection; `event` is NULL or writable.
+/// `conn` must be NULL or a connection that has not been deleted. `event` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// One thread at a time for a connection. Other threads may post, wait and poll.
+/// Only one thread at a time may obtain the events of a connection or disconnect it. Meanwhile,
+/// another thread may post operations, and others may wait for completions and take them out.
 ///
 /// # Manual page
 ///
@@ -144,16 +152,16 @@ pub unsafe extern "C" fn rpma_conn_next_event(
     })
 }
 
-/// Gets the private data that the other side sent with its request or its acceptance.
+/// Gets the private data that the other side sent.
 ///
-/// On the side that connected, they are there after RPMA_CONN_ESTABLISHED. They may arrive padded
-/// with zeros.
+/// The server gets the data that came with the client's request. The client gets the data that came
+/// with the acceptance, after RPMA_CONN_ESTABLISHED. The data may arrive padded with zeros.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `pdata`: where pointer and length in bytes go: NULL and 0 if there are none. The data are the
-///   connection's, and valid as long as it is.
+/// - `pdata`: receives the pointer to the data and their length in bytes, or NULL and 0 if there
+///   are none. The data belong to the connection, and are valid until it is deleted.
 ///
 /// # Errors
 ///
@@ -161,11 +169,13 @@ pub unsafe extern "C" fn rpma_conn_next_event(
 ///
 /// # Safety
 ///
-/// `conn` is NULL or a connection; `pdata` is NULL or writable.
+/// `conn` must be NULL or a connection that has not been deleted. `pdata` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// Not together with rpma_conn_next_event() for the same connection.
+/// Any thread may call this function, but not while another thread calls rpma_conn_next_event() for
+/// the same connection.
 ///
 /// # Manual page
 ///
@@ -183,14 +193,16 @@ pub unsafe extern "C" fn rpma_conn_get_private_data(
     })
 }
 
-/// Tells a connection what the other side's configuration promises.
+/// Applies the other side's peer configuration to a connection.
 ///
-/// Without it, flushes with RPMA_FLUSH_TYPE_PERSISTENT are refused.
+/// Unless the configuration declares direct write to PMem, rpma_flush() refuses
+/// RPMA_FLUSH_TYPE_PERSISTENT on this connection. It also refuses it if no configuration was
+/// applied.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `pcfg`: the other side's configuration; not needed any more after the call.
+/// - `pcfg`: the other side's configuration. You may delete it after the call.
 ///
 /// # Errors
 ///
@@ -198,11 +210,12 @@ pub unsafe extern "C" fn rpma_conn_get_private_data(
 ///
 /// # Safety
 ///
-/// `conn` is NULL or a connection; `pcfg` is NULL or a configuration.
+/// `conn` must be NULL or a connection that has not been deleted. `pcfg` must be NULL or a
+/// configuration that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -222,13 +235,13 @@ pub unsafe extern "C" fn rpma_conn_apply_remote_peer_cfg(
 
 /// Gets the number of a connection's QP.
 ///
-/// Completions carry it as qp_num, so it tells which connection a completion belongs to where
-/// several share a CQ.
+/// Completions have this number as their qp_num. If several connections share a CQ, it tells you
+/// which of them a completion belongs to.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `qp_num`: where the number goes.
+/// - `qp_num`: receives the number.
 ///
 /// # Errors
 ///
@@ -236,11 +249,12 @@ pub unsafe extern "C" fn rpma_conn_apply_remote_peer_cfg(
 ///
 /// # Safety
 ///
-/// `conn` is NULL or a connection; `qp_num` is NULL or writable.
+/// `conn` must be NULL or a connection that has not been deleted. `qp_num` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -257,13 +271,13 @@ pub unsafe extern "C" fn rpma_conn_get_qp_num(conn: *const Conn, qp_num: *mut u3
 
 /// Gets a connection's CQ.
 ///
-/// All operations complete on it, and receives too, unless they have a CQ of their own: see
+/// All operations complete in this CQ. Receives do, too, unless they have a CQ of their own: see
 /// rpma_conn_get_rcq() and rpma_srq_get_rcq().
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `cq_ptr`: where the CQ goes. It is the connection's, and goes with it.
+/// - `cq_ptr`: receives the CQ. It belongs to the connection, and is deleted together with it.
 ///
 /// # Errors
 ///
@@ -271,11 +285,12 @@ pub unsafe extern "C" fn rpma_conn_get_qp_num(conn: *const Conn, qp_num: *mut u3
 ///
 /// # Safety
 ///
-/// `conn` is NULL or a connection; `cq_ptr` is NULL or writable.
+/// `conn` must be NULL or a connection that has not been deleted. `cq_ptr` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -295,8 +310,9 @@ pub unsafe extern "C" fn rpma_conn_get_cq(conn: *const Conn, cq_ptr: *mut *mut C
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `rcq_ptr`: where the CQ goes; NULL if receives complete on the one CQ, or on the CQ of a
-///   shared receive queue. It is the connection's, and goes with it.
+/// - `rcq_ptr`: receives the CQ, or NULL if receives complete in the connection's one CQ or in the
+///   CQ of a shared receive queue. The CQ belongs to the connection, and is deleted together with
+///   it.
 ///
 /// # Errors
 ///
@@ -304,11 +320,12 @@ pub unsafe extern "C" fn rpma_conn_get_cq(conn: *const Conn, cq_ptr: *mut *mut C
 ///
 /// # Safety
 ///
-/// `conn` is NULL or a connection; `rcq_ptr` is NULL or writable.
+/// `conn` must be NULL or a connection that has not been deleted. `rcq_ptr` must be NULL or point
+/// to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -325,11 +342,11 @@ pub unsafe extern "C" fn rpma_conn_get_rcq(conn: *const Conn, rcq_ptr: *mut *mut
 
 /// Disconnects a connection.
 ///
-/// The side that wants to end calls it, and waits for RPMA_CONN_CLOSED; the other side gets
-/// RPMA_CONN_CLOSED and calls it in answer, after which the connection is done there, too.
-/// Operations that have not completed complete with an error, the status IBV_WC_WR_FLUSH_ERR.
+/// The side that wants to end the connection calls this function, and waits for RPMA_CONN_CLOSED.
+/// The other side gets RPMA_CONN_CLOSED, and calls this function in answer. Operations that have
+/// not completed then complete with the status IBV_WC_WR_FLUSH_ERR.
 ///
-/// Calling it again, or before the connection is established, does no harm.
+/// You may call the function again, or before the connection is established.
 ///
 /// # Parameters
 ///
@@ -338,15 +355,16 @@ pub unsafe extern "C" fn rpma_conn_get_rcq(conn: *const Conn, rcq_ptr: *mut *mut
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `conn` is NULL.
-/// - RPMA_E_PROVIDER: the provider failed.
+/// - RPMA_E_PROVIDER: rdma_disconnect() failed.
 ///
 /// # Safety
 ///
-/// `conn` is NULL or a connection.
+/// `conn` must be NULL or a connection that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// One thread at a time for a connection. Other threads may post, wait and poll.
+/// Only one thread at a time may obtain the events of a connection or disconnect it. Meanwhile,
+/// another thread may post operations, and others may wait for completions and take them out.
 ///
 /// # Manual page
 ///
@@ -359,26 +377,28 @@ pub unsafe extern "C" fn rpma_conn_disconnect(conn: *mut Conn) -> c_int {
 
 /// Deletes a connection, with its CQs and its private data.
 ///
-/// One that was not disconnected is closed by that, and the other side gets RPMA_CONN_CLOSED.
-/// Completions that were not taken out of its CQs are lost.
+/// If the connection was not disconnected, this closes it, and the other side gets
+/// RPMA_CONN_CLOSED. Completions that you have not taken out of its CQs are lost.
 ///
 /// # Parameters
 ///
-/// - `conn_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
-///   already.
+/// - `conn_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+///   If the handle is NULL already, the function does nothing and succeeds.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `conn_ptr` is NULL.
-/// - RPMA_E_PROVIDER: the provider failed to destroy something; all else is destroyed.
+/// - RPMA_E_PROVIDER: ibv_destroy_cq(), rdma_destroy_id(), ibv_destroy_comp_channel() or
+///   ibv_dereg_mr() failed. The function destroys everything else.
 ///
 /// # Safety
 ///
-/// `conn_ptr` is NULL or points to a handle that is NULL or owns a connection.
+/// `conn_ptr` must be NULL or point to a handle. The handle must be NULL, or own a connection that
+/// has not been deleted.
 ///
 /// # Thread safety
 ///
-/// Nothing else may use the connection or its CQs any more.
+/// No thread may use the connection or its CQs during this call or afterwards.
 ///
 /// # Manual page
 ///
@@ -389,28 +409,30 @@ pub unsafe extern "C" fn rpma_conn_delete(conn_ptr: *mut *mut Conn) -> c_int {
     unsafe { ffi::delete(conn_ptr, |conn| conn.into_inner().destroy()) }
 }
 
-/// Gets the file descriptor of the completion channel that a connection's CQs share.
+/// Gets the file descriptor of a shared completion channel.
 ///
-/// It becomes readable when a completion event of either CQ arrives. It may be polled and made
-/// non-blocking, and must not be closed.
+/// The channel is the one that the CQs of the connection share. The file descriptor becomes
+/// readable when a completion event of either CQ arrives; rpma_conn_wait() takes the event. You may
+/// poll the file descriptor and make it non-blocking, but you must not close it.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `fd`: where the file descriptor goes.
+/// - `fd`: receives the file descriptor.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: an argument is NULL.
-/// - RPMA_E_NOT_SHARED_CHNL: the CQs have a channel each: use rpma_cq_get_fd(3).
+/// - RPMA_E_NOT_SHARED_CHNL: each CQ has a channel of its own. Use rpma_cq_get_fd(3).
 ///
 /// # Safety
 ///
-/// `conn` is NULL or a connection; `fd` is NULL or writable.
+/// `conn` must be NULL or a connection that has not been deleted. `fd` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -425,36 +447,41 @@ pub unsafe extern "C" fn rpma_conn_get_compl_fd(conn: *const Conn, fd: *mut c_in
     })
 }
 
-/// Waits for a completion event of either CQ and asks that CQ for its next one.
+/// Waits for a completion event of either CQ of a connection.
 ///
-/// It is for connections whose CQs share a completion channel: rpma_conn_cfg_set_compl_channel().
-/// As with rpma_cq_wait(), an event tells that completions have arrived, not how many: take them
-/// out of that CQ with rpma_cq_get_wc() until there are none, and only then wait again. Who waits
-/// while completions are left may wait forever.
+/// It takes the event, and asks that CQ for the next one. It is for connections whose CQs share a
+/// completion channel, see rpma_conn_cfg_set_compl_channel().
+///
+/// As with rpma_cq_wait(), an event says that completions have arrived, but not how many. Take them
+/// out of that CQ with rpma_cq_get_wc() until it gives RPMA_E_NO_COMPLETION, and only then wait
+/// again. If you wait while completions are still in the CQ, the wait may never end.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `flags`: RPMA_W_WAIT_FOR_COMPLETION; not looked at so far.
-/// - `cq`: where the CQ goes that has completions.
-/// - `is_rcq`: where it goes whether that is the CQ for receives; may be NULL.
+/// - `flags`: RPMA_W_WAIT_FOR_COMPLETION. The function ignores it so far.
+/// - `cq`: receives the CQ that has completions.
+/// - `is_rcq`: receives true if this is the CQ for receives, otherwise false. It may be NULL.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `conn` or `cq` is NULL.
-/// - RPMA_E_NOT_SHARED_CHNL: the CQs have a channel each: use rpma_cq_wait(3).
-/// - RPMA_E_NO_COMPLETION: there is no event: the fd is non-blocking, or a signal came.
-/// - RPMA_E_PROVIDER: reading the completion channel failed, with errno EIO after the device was
-///   taken away; or asking for the next event failed: the event at hand was taken, and `cq` is NULL.
-/// - RPMA_E_UNKNOWN: the event was of a CQ that is not the connection's.
+/// - RPMA_E_NOT_SHARED_CHNL: each CQ has a channel of its own. Use rpma_cq_wait(3).
+/// - RPMA_E_NO_COMPLETION: there is no event. The file descriptor is non-blocking, or a signal
+///   interrupted the wait.
+/// - RPMA_E_PROVIDER: ibv_get_cq_event() failed, with errno EIO if the device was removed; or
+///   ibv_req_notify_cq() failed. In the second case the event was taken, and `cq` is NULL.
+/// - RPMA_E_UNKNOWN: the event was for a CQ that does not belong to the connection.
 ///
 /// # Safety
 ///
-/// `conn` is NULL or a connection; `cq` and `is_rcq` are NULL or writable.
+/// `conn` must be NULL or a connection that has not been deleted. `cq` and `is_rcq` must be NULL or
+/// point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May run while other threads post, poll and wait. Each event wakes one waiting thread.
+/// A thread may call this function while other threads post operations, take out completions and
+/// wait. Each event wakes one waiting thread.
 ///
 /// # Manual page
 ///

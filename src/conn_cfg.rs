@@ -10,10 +10,10 @@ use crate::error::Error;
 use crate::ffi::{self, Out, Owned, c_bool};
 use crate::srq::Srq;
 
-/// The default time for resolving an address or a route, in milliseconds.
+/// The default timeout for resolving an address or a route, in milliseconds.
 pub const RPMA_DEFAULT_TIMEOUT_MS: c_int = 1000;
 
-/// A configuration of connections. Each field is read once, when a request is made.
+/// A configuration of connections. Each field is read once, when a request is created.
 pub struct ConnCfg {
     timeout: AtomicI32,
     cq_size: AtomicU32,
@@ -25,18 +25,18 @@ pub struct ConnCfg {
     srq: AtomicPtr<Srq>,
 }
 
-/// Creates a configuration of connections with the default values.
+/// Creates a configuration of connections.
 ///
-/// The defaults: a timeout of RPMA_DEFAULT_TIMEOUT_MS (1000 ms), a CQ of 10 entries, no CQ of its
-/// own for receives, a send queue and a receive queue of 10 entries each, completion channels not
-/// shared, no shared receive queue.
+/// It has the default values: a timeout of RPMA_DEFAULT_TIMEOUT_MS (1000 ms), a CQ of 10 entries,
+/// no separate CQ for receives, a send queue and a receive queue of 10 entries each, no shared
+/// completion channel, and no shared receive queue.
 ///
-/// rpma_conn_req_new() and rpma_ep_next_conn_req() read the configuration; changing it later
-/// changes nothing for requests and connections that exist.
+/// rpma_conn_req_new() and rpma_ep_next_conn_req() read the configuration. If you change it later,
+/// requests and connections that exist stay as they are.
 ///
 /// # Parameters
 ///
-/// - `cfg_ptr`: where the configuration goes; delete it with rpma_conn_cfg_delete().
+/// - `cfg_ptr`: receives the configuration. Delete it with rpma_conn_cfg_delete().
 ///
 /// # Errors
 ///
@@ -45,11 +45,11 @@ pub struct ConnCfg {
 ///
 /// # Safety
 ///
-/// `cfg_ptr` is NULL or writable.
+/// `cfg_ptr` must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -63,11 +63,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_new(cfg_ptr: *mut *mut ConnCfg) -> c_int 
     })
 }
 
-/// Deletes a configuration of connections. What was made with it stays as it is.
+/// Deletes a configuration of connections. Connections that were created with it stay.
 ///
 /// # Parameters
 ///
-/// - `cfg_ptr`: the handle, NULL afterwards; nothing happens if it is NULL already.
+/// - `cfg_ptr`: the address of the handle. The function sets the handle to NULL. If the handle is
+///   NULL already, the function does nothing and succeeds.
 ///
 /// # Errors
 ///
@@ -75,11 +76,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_new(cfg_ptr: *mut *mut ConnCfg) -> c_int 
 ///
 /// # Safety
 ///
-/// `cfg_ptr` is NULL or points to a handle that is NULL or owns a configuration.
+/// `cfg_ptr` must be NULL or point to a handle. The handle must be NULL, or own a configuration
+/// that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// Nothing else may use the configuration any more.
+/// No thread may use the configuration during this call or afterwards.
 ///
 /// # Manual page
 ///
@@ -90,16 +92,16 @@ pub unsafe extern "C" fn rpma_conn_cfg_delete(cfg_ptr: *mut *mut ConnCfg) -> c_i
     unsafe { ffi::delete(cfg_ptr, |_| Ok(())) }
 }
 
-/// Sets how long resolving an address and resolving a route may take, each.
+/// Sets the timeout for resolving an address or a route.
 ///
-/// It applies to outgoing requests, in rpma_conn_req_new(). Waiting for the other side's answer is
-/// not limited by it: that ends when rpma_conn_next_event() tells of the answer, or of
-/// RPMA_CONN_UNREACHABLE.
+/// rpma_conn_req_new() resolves an address and then a route; the timeout limits each of these
+/// steps. It does not limit the time until the other side answers the request:
+/// rpma_conn_next_event() gives the answer, or RPMA_CONN_UNREACHABLE.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `timeout_ms`: time in milliseconds, 0 or more.
+/// - `timeout_ms`: the timeout in milliseconds, 0 or more.
 ///
 /// # Errors
 ///
@@ -107,11 +109,11 @@ pub unsafe extern "C" fn rpma_conn_cfg_delete(cfg_ptr: *mut *mut ConnCfg) -> c_i
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration.
+/// `cfg` must be NULL or a configuration that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -129,12 +131,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_timeout(cfg: *mut ConnCfg, timeout_ms
     })
 }
 
-/// Gets how long resolving an address and resolving a route may take, each.
+/// Gets the timeout for resolving an address or a route.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `timeout_ms`: where the time in milliseconds goes.
+/// - `timeout_ms`: receives the timeout in milliseconds.
 ///
 /// # Errors
 ///
@@ -142,11 +144,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_timeout(cfg: *mut ConnCfg, timeout_ms
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration; `timeout_ms` is NULL or writable.
+/// `cfg` must be NULL or a configuration that has not been deleted. `timeout_ms` must be NULL or
+/// point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -166,20 +169,21 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_timeout(
 
 /// Sets the size of a connection's CQ.
 ///
-/// A CQ has to hold the completions of everything that is posted and not yet taken out with
-/// rpma_cq_get_wc(): it overruns otherwise. Without a CQ for receives, that includes the receives.
-/// An operation that fails completes whatever its flags, so the sum of the queue sizes is always
-/// enough.
+/// A CQ must have room for the completions of all operations that you have posted and whose
+/// completions you have not yet taken out with rpma_cq_get_wc(). Otherwise it overruns. If there is
+/// no CQ for receives, receives count, too. An operation that fails gives a completion whatever its
+/// flags are. The sum of the queue sizes is always enough.
 ///
 /// What an overrun does depends on the device. It may break the connection. With soft-RoCE the
-/// connection works on, and the completions that found no room are lost without an error. Only an
-/// asynchronous event of the device, IBV_EVENT_CQ_ERR, tells of it: see librpma(7).
+/// connection works on, and the completions for which there was no room are lost without an error.
+/// Only an asynchronous event of the device, IBV_EVENT_CQ_ERR, tells you: see librpma(7).
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `cq_size`: the size, in entries; the device makes it at least that large. One that the device
-///   cannot make, 0 for one, fails when the CQ is made, with RPMA_E_PROVIDER.
+/// - `cq_size`: the size in entries. The device may make the CQ larger. A size that the device does
+///   not support, such as 0, makes rpma_conn_req_new() and rpma_ep_next_conn_req() fail with
+///   RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///
@@ -187,11 +191,11 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_timeout(
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration.
+/// `cfg` must be NULL or a configuration that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -206,12 +210,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_cq_size(cfg: *mut ConnCfg, cq_size: u
     })
 }
 
-/// Tells whether a connection's CQs share one completion channel.
+/// Tells whether a connection's CQs share a completion channel.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `shared`: where the answer goes.
+/// - `shared`: receives true or false.
 ///
 /// # Errors
 ///
@@ -219,11 +223,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_cq_size(cfg: *mut ConnCfg, cq_size: u
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration; `shared` is NULL or writable.
+/// `cfg` must be NULL or a configuration that has not been deleted. `shared` must be NULL or point
+/// to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -241,17 +246,17 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_compl_channel(
     })
 }
 
-/// Sets whether a connection's CQs share one completion channel.
+/// Sets whether a connection's CQs share a completion channel.
 ///
-/// With a shared channel one thread can wait for sends and receives together. It cannot be had
-/// together with a shared receive queue that has a CQ of its own: making the request fails with
-/// RPMA_E_INVAL then.
+/// With a shared channel, one thread can wait for the completions of all operations, receives
+/// included. A shared channel is not possible together with a shared receive queue that has its own
+/// CQ: then rpma_conn_req_new() and rpma_ep_next_conn_req() fail with RPMA_E_INVAL.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `shared`: true: both CQs share a channel, and rpma_conn_wait() waits for either; false: each
-///   has its own, and rpma_cq_wait() waits for one.
+/// - `shared`: if true, both CQs share one channel, and rpma_conn_wait() waits for either; if
+///   false, each CQ has its own channel, and rpma_cq_wait() waits for one.
 ///
 /// # Errors
 ///
@@ -259,11 +264,11 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_compl_channel(
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration.
+/// `cfg` must be NULL or a configuration that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -286,7 +291,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_compl_channel(
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `cq_size`: where the size in entries goes.
+/// - `cq_size`: receives the size in entries.
 ///
 /// # Errors
 ///
@@ -294,11 +299,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_compl_channel(
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration; `cq_size` is NULL or writable.
+/// `cfg` must be NULL or a configuration that has not been deleted. `cq_size` must be NULL or point
+/// to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -318,14 +324,15 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_cq_size(
 
 /// Sets the size of a connection's CQ for receives.
 ///
-/// With 0, the default, receives complete on the connection's one CQ. A shared receive queue with a
-/// CQ of its own makes this setting void.
+/// If the size is 0, which is the default, there is no such CQ: receives complete in the
+/// connection's one CQ. If the connection uses a shared receive queue that has its own CQ, this
+/// size has no effect.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rcq_size`: the size, in entries, or 0 for none. One that the device cannot make fails when
-///   the CQ is made, with RPMA_E_PROVIDER.
+/// - `rcq_size`: the size in entries, or 0 for no CQ. A size that the device does not support makes
+///   rpma_conn_req_new() and rpma_ep_next_conn_req() fail with RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///
@@ -333,11 +340,11 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_cq_size(
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration.
+/// `cfg` must be NULL or a configuration that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -357,7 +364,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_rcq_size(cfg: *mut ConnCfg, rcq_size:
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rcq_size`: where the size in entries goes.
+/// - `rcq_size`: receives the size in entries.
 ///
 /// # Errors
 ///
@@ -365,11 +372,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_rcq_size(cfg: *mut ConnCfg, rcq_size:
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration; `rcq_size` is NULL or writable.
+/// `cfg` must be NULL or a configuration that has not been deleted. `rcq_size` must be NULL or
+/// point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -389,16 +397,16 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_rcq_size(
 
 /// Sets the size of a connection's send queue.
 ///
-/// It holds all that is posted but receives: reads, writes, atomic writes, sends, flushes. A place
-/// is free again when the completion of that operation, or of one posted after it, was taken out of
-/// the CQ. So with RPMA_F_COMPLETION_ON_ERROR alone the queue fills up for good: let at least one
-/// operation in every queue's length give a completion.
+/// The queue holds all operations except receives: reads, writes, atomic writes, sends and flushes.
+/// An operation frees its entry when you take its completion, or that of a later operation, out of
+/// the CQ. If you use only RPMA_F_COMPLETION_ON_ERROR, no entry ever becomes free. So post at least
+/// one operation with RPMA_F_COMPLETION_ALWAYS among as many operations as the queue has entries.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `sq_size`: the size, in entries. One that the device cannot make fails when the queue is made,
-///   with RPMA_E_PROVIDER.
+/// - `sq_size`: the size in entries. A size that the device does not support makes
+///   rpma_conn_req_new() and rpma_ep_next_conn_req() fail with RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///
@@ -406,11 +414,11 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_rcq_size(
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration.
+/// `cfg` must be NULL or a configuration that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -430,7 +438,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_sq_size(cfg: *mut ConnCfg, sq_size: u
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `sq_size`: where the size in entries goes.
+/// - `sq_size`: receives the size in entries.
 ///
 /// # Errors
 ///
@@ -438,11 +446,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_sq_size(cfg: *mut ConnCfg, sq_size: u
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration; `sq_size` is NULL or writable.
+/// `cfg` must be NULL or a configuration that has not been deleted. `sq_size` must be NULL or point
+/// to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -462,14 +471,14 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_sq_size(
 
 /// Sets the size of a connection's receive queue.
 ///
-/// It holds the receives that are posted and have not completed. A connection with a shared receive
-/// queue does not use it.
+/// The queue holds the receives that you have posted and that have not completed. A connection that
+/// uses a shared receive queue does not use its own.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rq_size`: the size, in entries. One that the device cannot make fails when the queue is made,
-///   with RPMA_E_PROVIDER.
+/// - `rq_size`: the size in entries. A size that the device does not support makes
+///   rpma_conn_req_new() and rpma_ep_next_conn_req() fail with RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///
@@ -477,11 +486,11 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_sq_size(
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration.
+/// `cfg` must be NULL or a configuration that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -501,7 +510,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_rq_size(cfg: *mut ConnCfg, rq_size: u
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rq_size`: where the size in entries goes.
+/// - `rq_size`: receives the size in entries.
 ///
 /// # Errors
 ///
@@ -509,11 +518,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_rq_size(cfg: *mut ConnCfg, rq_size: u
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration; `rq_size` is NULL or writable.
+/// `cfg` must be NULL or a configuration that has not been deleted. `rq_size` must be NULL or point
+/// to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -533,13 +543,13 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_rq_size(
 
 /// Makes connections receive from a shared receive queue.
 ///
-/// Receives are then posted with rpma_srq_recv() and complete on the CQ of the queue,
-/// rpma_srq_get_rcq(), or on the connection's where the queue has none.
+/// You then post receives with rpma_srq_recv(). They complete in the CQ of the queue, see
+/// rpma_srq_get_rcq(). If the queue has no CQ, they complete in the connection's CQ.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `srq`: the shared receive queue; borrowed, it has to live as long as the connections.
+/// - `srq`: the shared receive queue. Delete it only after the connections that use it.
 ///
 /// # Errors
 ///
@@ -547,11 +557,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_rq_size(
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration; `srq` is NULL or a shared receive queue.
+/// `cfg` must be NULL or a configuration that has not been deleted. `srq` must be NULL or a shared
+/// receive queue that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -567,12 +578,13 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_srq(cfg: *mut ConnCfg, srq: *mut Srq)
     })
 }
 
-/// Gets the shared receive queue that connections receive from.
+/// Gets the shared receive queue that connections will use.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `srq_ptr`: where the shared receive queue goes; NULL if there is none. It stays its creator's.
+/// - `srq_ptr`: receives the shared receive queue, or NULL if there is none. It is the one that you
+///   passed to rpma_conn_cfg_set_srq(), and it stays yours.
 ///
 /// # Errors
 ///
@@ -580,11 +592,12 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_srq(cfg: *mut ConnCfg, srq: *mut Srq)
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration; `srq_ptr` is NULL or writable.
+/// `cfg` must be NULL or a configuration that has not been deleted. `srq_ptr` must be NULL or point
+/// to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///

@@ -28,38 +28,40 @@ pub struct ConnReq {
 
 /// Creates an outgoing connection request.
 ///
-/// It finds the way to the other side and makes the connection's queues. The other side hears of it
-/// when rpma_conn_req_connect() sends the request. This call blocks until address and route are
-/// resolved, which takes at most twice the timeout of the configuration, besides the lookup of a
-/// host name.
+/// The function finds the route to the other side and creates the connection's queues. It sends no
+/// request: rpma_conn_req_connect() does that. The function blocks until it has resolved the
+/// address and the route. For each address that it tries, that takes at most twice the timeout of
+/// the configuration. Looking up a host name takes time, too.
 ///
 /// # Parameters
 ///
-/// - `peer`: the peer on whose device the connection will be.
-/// - `addr`: host name or address of the other side. Where a name has several addresses, each is
-///   tried, in the resolver's order, with the timeout of its own.
-/// - `port`: port number or service name at which it listens.
-/// - `cfg`: configuration of the connection, or NULL for the default one.
-/// - `req_ptr`: where the request goes; connect it with rpma_conn_req_connect() or delete it with
+/// - `peer`: the peer whose device the connection will use.
+/// - `addr`: the host name or address of the other side. If a name has several addresses, the
+///   function tries one after the other, in the resolver's order.
+/// - `port`: the port number or service name at which the other side listens.
+/// - `cfg`: the configuration of the connection, or NULL for the default configuration.
+/// - `req_ptr`: receives the request. Connect it with rpma_conn_req_connect(), or delete it with
 ///   rpma_conn_req_delete().
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `peer`, `addr`, `port` or `req_ptr` is NULL, or the configuration wants a shared
-///   completion channel and names a shared receive queue with a CQ of its own.
+/// - RPMA_E_INVAL: `peer`, `addr`, `port` or `req_ptr` is NULL; or the configuration has both a
+///   shared completion channel and a shared receive queue with its own CQ.
 /// - RPMA_E_NOMEM: out of memory.
-/// - RPMA_E_PROVIDER: address lookup or resolution failed, or the device did not make a queue; with
-///   errno EINVAL, `port` may be a number above 65535 or below 0; with errno EAGAIN, the resolver
-///   failed for now.
+/// - RPMA_E_PROVIDER: rdma_getaddrinfo(), rdma_create_id(), rdma_resolve_addr(),
+///   rdma_resolve_route(), ibv_create_comp_channel(), ibv_create_cq(), ibv_req_notify_cq() or
+///   rdma_create_qp_ex() failed. If errno is EINVAL, `port` may be a number below 0 or above 65535.
+///   If errno is EAGAIN, the resolver has failed for the moment: try again.
 ///
 /// # Safety
 ///
-/// `peer` is NULL or a peer; `addr` and `port` are NULL or C strings; `cfg` is NULL or a
-/// configuration; `req_ptr` is NULL or writable.
+/// `peer` must be NULL or a peer that has not been deleted. `addr` and `port` must be NULL or point
+/// to strings that end with NUL. `cfg` must be NULL or a configuration that has not been deleted.
+/// `req_ptr` must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -85,29 +87,31 @@ pub unsafe extern "C" fn rpma_conn_req_new(
     })
 }
 
-/// Deletes a connection request. An incoming one is rejected.
+/// Deletes a connection request. If it is an incoming one, this rejects it.
 ///
-/// The client's rpma_conn_next_event() gives RPMA_CONN_REJECTED then. An outgoing request was not
-/// sent yet, so nobody is told.
+/// The client of a rejected request gets RPMA_CONN_REJECTED from rpma_conn_next_event(). An
+/// outgoing request has not been sent yet, so the other side does not notice.
 ///
 /// # Parameters
 ///
-/// - `req_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
-///   already.
+/// - `req_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+///   If the handle is NULL already, the function does nothing and succeeds.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `req_ptr` is NULL.
-/// - RPMA_E_PROVIDER: the provider failed to reject the request, since the other side has gone for
-///   one, or to destroy something; all else is destroyed.
+/// - RPMA_E_PROVIDER: rdma_reject() failed, for example because the other side has gone; or
+///   ibv_destroy_cq(), rdma_destroy_id(), ibv_destroy_comp_channel() or ibv_dereg_mr() failed. The
+///   function destroys everything else.
 ///
 /// # Safety
 ///
-/// `req_ptr` is NULL or points to a handle that is NULL or owns a request.
+/// `req_ptr` must be NULL or point to a handle. The handle must be NULL, or own a request that has
+/// not been deleted.
 ///
 /// # Thread safety
 ///
-/// Nothing else may use the request any more.
+/// No thread may use the request during this call or afterwards.
 ///
 /// # Manual page
 ///
@@ -120,33 +124,38 @@ pub unsafe extern "C" fn rpma_conn_req_delete(req_ptr: *mut *mut ConnReq) -> c_i
 
 /// Sends an outgoing connection request, or accepts an incoming one.
 ///
-/// The connection is established when rpma_conn_next_event() says so; until then nothing may be
-/// posted to it but receives. The request is consumed, also when this fails; an incoming one is
-/// rejected then.
+/// The connection is established when rpma_conn_next_event() gives RPMA_CONN_ESTABLISHED. Until
+/// then, you may post only receives, with rpma_recv().
+///
+/// The function consumes the request, even if it fails. If it fails, an incoming request is
+/// rejected.
 ///
 /// # Parameters
 ///
-/// - `req_ptr`: the request; NULL afterwards whatever is returned.
-/// - `pdata`: data for the other side, or NULL. On InfiniBand and RoCE, a request carries up to 56
-///   bytes and its acceptance up to 196. Not needed any more after the call.
-/// - `conn_ptr`: where the connection goes; delete it with rpma_conn_delete().
+/// - `req_ptr`: the address of the handle of the request. The function sets the handle to NULL,
+///   even if it fails.
+/// - `pdata`: private data for the other side, or NULL for none. On InfiniBand and RoCE, a request
+///   carries up to 56 bytes and its acceptance up to 196. You may free the data after the call.
+/// - `conn_ptr`: receives the connection. Delete it with rpma_conn_delete().
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `req_ptr` or the request is NULL; or `conn_ptr` is NULL, or `pdata` has no data:
-///   then the request is deleted.
+/// - RPMA_E_INVAL: `req_ptr` or its handle is NULL. Or `conn_ptr` is NULL, or `pdata` has a NULL
+///   pointer or the length 0: then the request is deleted.
 /// - RPMA_E_NOMEM: out of memory.
-/// - RPMA_E_PROVIDER: the provider failed; with errno EINVAL, there may be too many private data.
+/// - RPMA_E_PROVIDER: rdma_create_event_channel(), rdma_migrate_id(), ibv_reg_mr(), rdma_connect()
+///   or rdma_accept() failed. If errno is EINVAL, the private data may be too long.
 ///
 /// # Safety
 ///
-/// `req_ptr` is NULL or points to a handle that is NULL or owns a request; `pdata` is NULL or
-/// points to data of its length; `conn_ptr` is NULL or writable.
+/// `req_ptr` must be NULL or point to a handle. The handle must be NULL, or own a request that has
+/// not been deleted. `pdata` must be NULL or point to a structure whose pointer and length describe
+/// readable memory. `conn_ptr` must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// One thread at a time for a request. Other threads may meanwhile obtain further requests from
-/// the endpoint.
+/// Only one thread at a time may use a request. Meanwhile, other threads may obtain further
+/// requests from the endpoint.
 ///
 /// # Manual page
 ///
@@ -169,33 +178,35 @@ pub unsafe extern "C" fn rpma_conn_req_connect(
     })
 }
 
-/// Posts a receive before the connection is there, for a message that comes right after it.
+/// Posts a receive before the connection is established.
 ///
-/// A receive that is posted after rpma_conn_req_connect() may be later than the other side's first
-/// message. With a shared receive queue, use rpma_srq_recv().
+/// Use it if the other side may send a message at once. That message could arrive before a receive
+/// that you post after rpma_conn_req_connect(). If the connection uses a shared receive queue, use
+/// rpma_srq_recv().
 ///
 /// # Parameters
 ///
 /// - `req`: the request.
-/// - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
-///   bytes, up to 4 GiB - 1.
-/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out; may be
-///   NULL.
+/// - `dst`, `offset`, `len`: the memory for the message, up to 4 GiB - 1 bytes: a region that was
+///   registered with RPMA_MR_USAGE_RECV, an offset into it and a length, both in bytes.
+/// - `op_context`: any pointer, NULL included. rpma_cq_get_wc() gives it back as wr_id of the
+///   completion.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `req` or `dst` is NULL, `len` exceeds 32 bits, or address, offset and length
-///   together exceed 64 bits.
-/// - RPMA_E_PROVIDER: posting failed; with errno ENOMEM, the receive queue is full.
+/// - RPMA_E_INVAL: `req` or `dst` is NULL; `len` exceeds 32 bits; or the sum of the region's
+///   address, `offset` and `len` exceeds 64 bits.
+/// - RPMA_E_PROVIDER: ibv_post_recv() failed. If errno is ENOMEM, the receive queue is full.
 ///
 /// # Safety
 ///
-/// `req` and `dst` are NULL or live objects; the memory stays registered and untouched until the
-/// receive completes.
+/// `req` must be NULL or a request that has not been deleted. `dst` must be NULL or a region that
+/// has not been deregistered. The region must stay registered until the receive completes, and
+/// until then nothing else may read or write the memory.
 ///
 /// # Thread safety
 ///
-/// One thread at a time for a request.
+/// Only one thread at a time may use a request.
 ///
 /// # Manual page
 ///
@@ -221,9 +232,9 @@ pub unsafe extern "C" fn rpma_conn_req_recv(
 /// # Parameters
 ///
 /// - `req`: the request.
-/// - `pdata`: where pointer and length in bytes go: NULL and 0 if there are none, as for an
-///   outgoing request. The data are valid as long as the request, or the connection that it
-///   becomes, is. They may be padded with zeros.
+/// - `pdata`: receives the pointer to the data and their length in bytes, or NULL and 0 if there
+///   are none, as for an outgoing request. The data are valid until the request, or the connection
+///   that it becomes, is deleted. They may be padded with zeros.
 ///
 /// # Errors
 ///
@@ -231,11 +242,12 @@ pub unsafe extern "C" fn rpma_conn_req_recv(
 ///
 /// # Safety
 ///
-/// `req` is NULL or a request; `pdata` is NULL or writable.
+/// `req` must be NULL or a request that has not been deleted. `pdata` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///

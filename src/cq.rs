@@ -12,24 +12,27 @@ use crate::provider::{failed, verbs::Cq as ProviderCq};
 
 const FILE: File = File::Cq;
 
-/// A completion queue. It belongs to its connection or shared receive queue.
+/// A completion queue (CQ). It belongs to a connection or to a shared receive queue.
 pub struct Cq {
     /// Before its own channel, which it uses.
     cq: ProviderCq,
     own_channel: Option<CompChannel>,
 }
 
-/// Gets the file descriptor that becomes readable when a completion event arrives.
+/// Gets the file descriptor of a CQ's completion channel.
 ///
-/// It is the fd of the CQ's completion channel, be that shared or not. It may be polled and made
-/// non-blocking, and must not be closed. When it is readable, rpma_cq_wait() takes the event, or
-/// rpma_conn_wait() where the channel is shared. Before waiting for it, take out what is there
-/// already with rpma_cq_get_wc().
+/// It is the file descriptor of the CQ's completion channel, which may be shared. It becomes
+/// readable when a completion event arrives. Then rpma_cq_wait() takes the event, or
+/// rpma_conn_wait() if the channel is shared. Before you wait for the file descriptor, take out
+/// with rpma_cq_get_wc() the completions that are already there.
+///
+/// You may poll the file descriptor and make it non-blocking with fcntl(2), but you must not close
+/// it.
 ///
 /// # Parameters
 ///
 /// - `cq`: the CQ.
-/// - `fd`: where the file descriptor goes.
+/// - `fd`: receives the file descriptor.
 ///
 /// # Errors
 ///
@@ -37,11 +40,12 @@ pub struct Cq {
 ///
 /// # Safety
 ///
-/// `cq` is NULL or a CQ whose owner lives; `fd` is NULL or writable.
+/// `cq` must be NULL or a CQ whose connection or shared receive queue has not been deleted. `fd`
+/// must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -56,18 +60,20 @@ pub unsafe extern "C" fn rpma_cq_get_fd(cq: *const Cq, fd: *mut c_int) -> c_int 
     })
 }
 
-/// Waits for a completion event and asks for the next one.
+/// Waits for a completion event of a CQ.
 ///
-/// An event tells that completions have arrived since the CQ was asked for one, not how many. So
-/// after an event call rpma_cq_get_wc() until it gives RPMA_E_NO_COMPLETION, and only then wait
-/// again: who waits while completions are left in the CQ may wait forever. It may happen that an
-/// event comes and the completions were taken out before it.
+/// It takes the event, and asks the CQ for the next one. An event says that completions have
+/// arrived since the CQ was last asked, but not how many. So after an event, call rpma_cq_get_wc()
+/// until it gives RPMA_E_NO_COMPLETION, and only then wait again. If you wait while completions are
+/// still in the CQ, the wait may never end. An event may also arrive after you have taken out its
+/// completions.
 ///
-/// Nothing that the other side does ends the wait unless it completes something: a server that
-/// waits for a message of a client that has gone waits forever. Where that can be, poll the CQ's fd
-/// and the connection's event fd together: rpma_cq_get_fd(3), rpma_conn_get_event_fd(3).
+/// Only a completion ends the wait. If a server waits for a message from a client that has gone, it
+/// may wait forever. To prevent that, poll the CQ's file descriptor and the connection's event file
+/// descriptor together: rpma_cq_get_fd(3), rpma_conn_get_event_fd(3).
 ///
-/// Events are acknowledged in batches; deleting the owner of the CQ acknowledges the rest.
+/// The library acknowledges events in batches. When you delete the connection or the shared receive
+/// queue that the CQ belongs to, the library acknowledges the rest.
 ///
 /// # Parameters
 ///
@@ -76,18 +82,20 @@ pub unsafe extern "C" fn rpma_cq_get_fd(cq: *const Cq, fd: *mut c_int) -> c_int 
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `cq` is NULL.
-/// - RPMA_E_SHARED_CHANNEL: the completion channel is shared: use rpma_conn_wait(3).
-/// - RPMA_E_NO_COMPLETION: there is no event: the fd is non-blocking, or a signal came.
-/// - RPMA_E_PROVIDER: reading the completion channel failed, with errno EIO after the device was
-///   taken away; or asking for the next event failed, and the event at hand was taken.
+/// - RPMA_E_SHARED_CHANNEL: the completion channel is shared. Use rpma_conn_wait(3).
+/// - RPMA_E_NO_COMPLETION: there is no event. The file descriptor is non-blocking, or a signal
+///   interrupted the wait.
+/// - RPMA_E_PROVIDER: ibv_get_cq_event() failed, with errno EIO if the device was removed; or
+///   ibv_req_notify_cq() failed. In the second case the event was taken.
 ///
 /// # Safety
 ///
-/// `cq` is NULL or a CQ whose owner lives.
+/// `cq` must be NULL or a CQ whose connection or shared receive queue has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May run while other threads post, poll and wait. Each event wakes one waiting thread.
+/// A thread may call this function while other threads post operations, take out completions and
+/// wait. Each event wakes one waiting thread.
 ///
 /// # Manual page
 ///
@@ -100,35 +108,37 @@ pub unsafe extern "C" fn rpma_cq_wait(cq: *mut Cq) -> c_int {
 
 /// Takes completions out of a CQ.
 ///
-/// It never blocks. A completion says which operation it belongs to (wr_id, the op_context of the
-/// operation), how it ended (status, for which ibv_wc_status_str() has texts), and of which
-/// connection it was (qp_num). After the first one that failed, the connection is of no use any
-/// more, and all else that was posted completes with IBV_WC_WR_FLUSH_ERR.
+/// The function never blocks. A completion says which operation it belongs to (wr_id, which is the
+/// op_context of the operation), how the operation ended (status; ibv_wc_status_str() gives a
+/// text), and which connection it belongs to (qp_num). After the first operation that fails, you
+/// cannot use the connection any more: all its other operations complete with IBV_WC_WR_FLUSH_ERR.
 ///
 /// # Parameters
 ///
 /// - `cq`: the CQ.
-/// - `num_entries`: how many completions to take at the most, 1 or more.
-/// - `wc`: room for that many, as ibv_poll_cq(3) describes them. Where the status is not
+/// - `num_entries`: the maximum number of completions to take, 1 or more.
+/// - `wc`: memory for that many completions, which ibv_poll_cq(3) describes. If the status is not
 ///   IBV_WC_SUCCESS, only wr_id, status, qp_num and vendor_err are valid.
-/// - `num_entries_got`: where the number of completions goes; may be NULL if `num_entries` is 1.
+/// - `num_entries_got`: receives the number of completions. It may be NULL if `num_entries` is 1.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `cq` or `wc` is NULL, `num_entries` is below 1, or `num_entries_got` is NULL and
-///   `num_entries` is not 1.
-/// - RPMA_E_NO_COMPLETION: there is none.
-/// - RPMA_E_PROVIDER: polling the CQ failed.
-/// - RPMA_E_UNKNOWN: the device gave more completions than asked for.
+/// - RPMA_E_INVAL: `cq` or `wc` is NULL; `num_entries` is below 1; or `num_entries_got` is NULL,
+///   but `num_entries` is not 1.
+/// - RPMA_E_NO_COMPLETION: the CQ has no completion.
+/// - RPMA_E_PROVIDER: ibv_poll_cq() failed.
+/// - RPMA_E_UNKNOWN: ibv_poll_cq() gave more completions than the function asked for.
 ///
 /// # Safety
 ///
-/// `cq` is NULL or a CQ whose owner lives; `wc` is NULL or has the room; `num_entries_got` is NULL
-/// or writable.
+/// `cq` must be NULL or a CQ whose connection or shared receive queue has not been deleted. `wc`
+/// must be NULL or point to writable memory for `num_entries` completions. `num_entries_got` must
+/// be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May run while other threads post, poll and wait. Each completion goes to one caller.
+/// A thread may call this function while other threads post operations, take out completions and
+/// wait. Each completion goes to one caller.
 ///
 /// # Manual page
 ///

@@ -24,31 +24,33 @@ pub struct Ep {
 
 /// Starts listening for connection requests.
 ///
-/// rpma_ep_next_conn_req() obtains them.
+/// You obtain the requests with rpma_ep_next_conn_req().
 ///
 /// # Parameters
 ///
-/// - `peer`: the peer on whose device the connections will be.
-/// - `addr`: host name or address to listen at, one of the peer's device. Where a name has several
-///   addresses, the first one that can be bound is taken.
-/// - `port`: port number, 0 for any that is free, or service name.
-/// - `ep_ptr`: where the endpoint goes; shut it down with rpma_ep_shutdown().
+/// - `peer`: the peer whose device the connections will use.
+/// - `addr`: the host name or address at which to listen. It must belong to the peer's device. If a
+///   name has several addresses, the function takes the first one that it can bind.
+/// - `port`: the port number or service name. With port 0, the kernel chooses a free port.
+/// - `ep_ptr`: receives the endpoint. Shut it down with rpma_ep_shutdown().
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: an argument is NULL.
 /// - RPMA_E_NOMEM: out of memory.
-/// - RPMA_E_PROVIDER: address lookup, binding or listening failed; with errno EADDRINUSE, somebody
-///   listens there already; with errno EINVAL, `port` may be a number above 65535 or below 0; with
-///   errno EAGAIN, the resolver failed for now.
+/// - RPMA_E_PROVIDER: rdma_create_event_channel(), rdma_create_id(), rdma_getaddrinfo(),
+///   rdma_bind_addr() or rdma_listen() failed. If errno is EADDRINUSE, a program listens there
+///   already. If errno is EINVAL, `port` may be a number below 0 or above 65535. If errno is
+///   EAGAIN, the resolver has failed for the moment: try again.
 ///
 /// # Safety
 ///
-/// `peer` is NULL or a peer; `addr` and `port` are NULL or C strings; `ep_ptr` is NULL or writable.
+/// `peer` must be NULL or a peer that has not been deleted. `addr` and `port` must be NULL or point
+/// to strings that end with NUL. `ep_ptr` must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -72,26 +74,28 @@ pub unsafe extern "C" fn rpma_ep_listen(
 
 /// Stops listening and deletes the endpoint.
 ///
-/// Requests that were obtained from it, and their connections, do not need it any more. Requests
-/// that were not are rejected.
+/// Requests that you have obtained from it, and their connections, do not need it any more. All
+/// other requests are rejected.
 ///
 /// # Parameters
 ///
-/// - `ep_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
-///   already.
+/// - `ep_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+///   If the handle is NULL already, the function does nothing and succeeds.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `ep_ptr` is NULL.
-/// - RPMA_E_PROVIDER: destroying the CM id failed; all else is destroyed.
+/// - RPMA_E_PROVIDER: rdma_destroy_id() or ibv_dereg_mr() failed. The function destroys everything
+///   else.
 ///
 /// # Safety
 ///
-/// `ep_ptr` is NULL or points to a handle that is NULL or owns an endpoint.
+/// `ep_ptr` must be NULL or point to a handle. The handle must be NULL, or own an endpoint that has
+/// not been shut down.
 ///
 /// # Thread safety
 ///
-/// No other thread may use the endpoint any more.
+/// No thread may use the endpoint during this call or afterwards.
 ///
 /// # Manual page
 ///
@@ -102,14 +106,15 @@ pub unsafe extern "C" fn rpma_ep_shutdown(ep_ptr: *mut *mut Ep) -> c_int {
     unsafe { ffi::delete(ep_ptr, |ep| ep.into_inner().destroy()) }
 }
 
-/// Gets the file descriptor that becomes readable when a connection request arrives.
+/// Gets the file descriptor of an endpoint.
 ///
-/// It may be polled and made non-blocking, and must not be closed.
+/// It becomes readable when a connection request arrives; rpma_ep_next_conn_req() obtains the
+/// request. You may poll the file descriptor and make it non-blocking, but you must not close it.
 ///
 /// # Parameters
 ///
 /// - `ep`: the endpoint.
-/// - `fd`: where the file descriptor goes.
+/// - `fd`: receives the file descriptor.
 ///
 /// # Errors
 ///
@@ -117,11 +122,12 @@ pub unsafe extern "C" fn rpma_ep_shutdown(ep_ptr: *mut *mut Ep) -> c_int {
 ///
 /// # Safety
 ///
-/// `ep` is NULL or an endpoint; `fd` is NULL or writable.
+/// `ep` must be NULL or an endpoint that has not been shut down. `fd` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -138,35 +144,40 @@ pub unsafe extern "C" fn rpma_ep_get_fd(ep: *const Ep, fd: *mut c_int) -> c_int 
 
 /// Obtains the next connection request.
 ///
-/// It blocks until there is one, unless the endpoint's fd is non-blocking. The request does not
-/// depend on the endpoint: other threads may connect it while this one goes on listening, and the
-/// endpoint may be shut down before that.
+/// The function blocks until there is a request, unless the endpoint's file descriptor is
+/// non-blocking. The request does not depend on the endpoint. Another thread may connect it while
+/// this thread obtains the next one, and you may shut the endpoint down first.
 ///
 /// # Parameters
 ///
 /// - `ep`: the endpoint.
-/// - `cfg`: configuration of the connection, or NULL for the default one.
-/// - `req_ptr`: where the request goes; connect it with rpma_conn_req_connect() or reject it with
+/// - `cfg`: the configuration of the connection, or NULL for the default configuration.
+/// - `req_ptr`: receives the request. Connect it with rpma_conn_req_connect(), or reject it with
 ///   rpma_conn_req_delete().
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `ep` or `req_ptr` is NULL, what arrived is not a connection request, or the
-///   configuration wants a shared completion channel and names a shared receive queue with a CQ of
-///   its own.
+/// - RPMA_E_INVAL: `ep` or `req_ptr` is NULL; the event that arrived is not a connection request;
+///   or the configuration has both a shared completion channel and a shared receive queue with its
+///   own CQ.
 /// - RPMA_E_NOMEM: out of memory.
-/// - RPMA_E_NO_EVENT: nothing has arrived, and the fd is non-blocking.
-/// - RPMA_E_PROVIDER: the provider failed; with errno EINTR, a signal came and nothing is lost.
+/// - RPMA_E_NO_EVENT: no event has arrived, and the file descriptor is non-blocking.
+/// - RPMA_E_PROVIDER: rdma_get_cm_event(), rdma_create_event_channel(), rdma_migrate_id(),
+///   ibv_create_comp_channel(), ibv_create_cq(), ibv_req_notify_cq(), rdma_create_qp_ex() or
+///   rdma_ack_cm_event() failed. If errno is EINTR, a signal interrupted the call, and no request
+///   is lost.
 ///
-/// When it fails after a request arrived, that client is rejected, and the next request works.
+/// If the function fails after a request has arrived, that client is rejected. You can still obtain
+/// the next request.
 ///
 /// # Safety
 ///
-/// `ep` is NULL or an endpoint; `cfg` is NULL or a configuration; `req_ptr` is NULL or writable.
+/// `ep` must be NULL or an endpoint that has not been shut down. `cfg` must be NULL or a
+/// configuration that has not been deleted. `req_ptr` must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// One thread at a time for an endpoint.
+/// Only one thread at a time may call this function for an endpoint.
 ///
 /// # Manual page
 ///

@@ -9,21 +9,21 @@ use libc::c_int;
 pub const RPMA_E_UNKNOWN: c_int = -100_000;
 /// The operation is not supported by the device, the kernel or the peer's configuration.
 pub const RPMA_E_NOSUPP: c_int = -100_001;
-/// A call into libibverbs, librdmacm or the kernel failed; `errno` says why.
+/// A function of libibverbs, of librdmacm or of the kernel failed. `errno` says why.
 pub const RPMA_E_PROVIDER: c_int = -100_002;
-/// Memory could not be had.
+/// There is not enough memory.
 pub const RPMA_E_NOMEM: c_int = -100_003;
-/// An argument is wrong; nothing was done.
+/// An argument is wrong. Everything is as it was before, except with rpma_conn_req_connect().
 pub const RPMA_E_INVAL: c_int = -100_004;
-/// No completion is waiting.
+/// There is no completion.
 pub const RPMA_E_NO_COMPLETION: c_int = -100_005;
-/// No connection event is waiting.
+/// There is no connection event.
 pub const RPMA_E_NO_EVENT: c_int = -100_006;
-/// A temporary failure; kept for source compatibility, no call returns it.
+/// A temporary failure. No function returns it; it is kept so that programs still compile.
 pub const RPMA_E_AGAIN: c_int = -100_007;
-/// The completion channel is shared by the CQs of the connection: use rpma_conn_wait().
+/// The CQs of the connection share a completion channel. Use rpma_conn_wait().
 pub const RPMA_E_SHARED_CHANNEL: c_int = -100_008;
-/// The completion channel is not shared by the CQs of the connection: use rpma_cq_wait().
+/// The CQs of the connection do not share a completion channel. Use rpma_cq_wait().
 pub const RPMA_E_NOT_SHARED_CHNL: c_int = -100_009;
 
 /// The failures that calls report, one variant per error code of the header.

@@ -25,60 +25,64 @@ use crate::provider::qp::{NativeQp, Qp, Remote, Send};
 
 const FILE: File = File::Flush;
 
-/// What rpma_flush() guarantees.
+/// What a flush guarantees, see rpma_flush().
 #[allow(non_camel_case_types)]
 #[repr(C)]
 pub enum rpma_flush_type {
-    /// The data are in the persistence domain: they survive a power failure. The remote side has to
+    /// The data are in the persistence domain: they survive a power failure. The other side must
     /// have declared direct write to PMem.
     RPMA_FLUSH_TYPE_PERSISTENT,
-    /// The data are in the memory of the remote side, where its processors and other devices see
-    /// them. They need not survive a power failure.
+    /// The data are in the other side's memory, where its processors and other devices see them.
+    /// They may be lost in a power failure.
     RPMA_FLUSH_TYPE_VISIBILITY,
 }
 
-/// `enum rpma_flush_type` as a caller may really pass it.
+/// `enum rpma_flush_type` as C callers pass it: any int.
 #[allow(non_camel_case_types)]
 pub type rpma_flush_type_raw = c_int;
 
-/// Flushes a range of remote memory that was written before over the same connection.
+/// Flushes a range of remote memory.
 ///
-/// Once its completion arrives, all that was written to the range by operations posted before it
-/// has got as far as the type of flush says. So writes that a flush follows need no completion of
-/// their own: RPMA_F_COMPLETION_ON_ERROR is enough for them. A write that is posted after the flush
-/// may overtake it, unless it is an rpma_atomic_write(): wait for the completion of the flush where
-/// that matters.
+/// A flush covers what earlier operations of the same connection have written to the range. When
+/// the completion of the flush arrives, those data have reached the place that the type of flush
+/// names. So the writes before a flush need no completions of their own: RPMA_F_COMPLETION_ON_ERROR
+/// is enough for them. A write that you post after the flush may overtake it, unless it is an
+/// rpma_atomic_write(). If that matters, wait for the completion of the flush first.
 ///
-/// By default this is a read of up to 8 bytes, which works with every remote side, and its
-/// completion has the opcode IBV_WC_RDMA_READ. The native operation is used on request, see
-/// librpma(7), and completes with IBV_WC_FLUSH.
+/// By default, a flush is a read of up to 8 bytes, which works with every device on the other side.
+/// The opcode of its completion is IBV_WC_RDMA_READ. The library uses the native operation if you
+/// request it, see librpma(7). Its opcode is IBV_WC_FLUSH.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY or
-///   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT as `type` wants, and offset into it, in bytes.
-/// - `len`: how many bytes to flush; no limit.
-/// - `type`: how far the data have to get.
+/// - `dst`, `dst_offset`: a remote region, and the offset into it in bytes. The region must be
+///   registered with the usage that `type` needs: RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY or
+///   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT.
+/// - `len`: the number of bytes to flush. There is no limit.
+/// - `type`: what the flush guarantees.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+/// - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `conn` or `dst` is NULL, `flags` is 0, `type` is unknown, or address, offset
-///   and length together exceed 64 bits.
-/// - RPMA_E_NOSUPP: the region was not registered for this type of flush; or the flush is to be
-///   persistent and no peer configuration that declares direct write to PMem was applied with
-///   rpma_conn_apply_remote_peer_cfg().
-/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+/// - RPMA_E_INVAL: `conn` or `dst` is NULL; `flags` is 0; `type` is unknown; or the sum of the
+///   region's address, `dst_offset` and `len` exceeds 64 bits.
+/// - RPMA_E_NOSUPP: the region was not registered for this type of flush; or `type` is
+///   RPMA_FLUSH_TYPE_PERSISTENT, and you have not applied a peer configuration that declares direct
+///   write to PMem, with rpma_conn_apply_remote_peer_cfg().
+/// - RPMA_E_PROVIDER: ibv_post_send(), or ibv_wr_complete() for a native operation, failed. If
+///   errno is ENOMEM, the send queue is full.
 ///
 /// # Safety
 ///
-/// `conn` and `dst` are NULL or live objects.
+/// `conn` must be NULL or a connection that has not been deleted. `dst` must be NULL or a remote
+/// region that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May run in one thread while others wait for and poll completions of the connection.
+/// Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+/// for its completions and take them out.
 ///
 /// # Manual page
 ///

@@ -15,58 +15,57 @@ use libc::{c_char, c_int, c_ulong, c_void};
 use crate::error::{Checked, Error, Failure, errno};
 use crate::ffi::{self, Out};
 
-/// The importance of a message. A lower number is more important.
+/// The level of a log message. A lower number is more important.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 pub enum rpma_log_level {
-    /// As a threshold: no message at all. No message has this level.
+    /// As a threshold, it lets no message pass. No message has this level.
     RPMA_LOG_DISABLED = -1,
-    /// The library cannot go on. Not used so far.
+    /// The library cannot go on. No message has this level so far.
     RPMA_LOG_LEVEL_FATAL,
-    /// A call failed, or an argument that came from elsewhere is wrong.
+    /// A call failed, or a descriptor that the other side sent is wrong.
     RPMA_LOG_LEVEL_ERROR,
-    /// Something unexpected that the library can cope with.
+    /// Something unexpected happened, and the library goes on.
     RPMA_LOG_LEVEL_WARNING,
     /// A step in the life of a connection.
     RPMA_LOG_LEVEL_NOTICE,
-    /// What the library found out about a device or a peer.
+    /// What the library has found out about a device or about the other side.
     RPMA_LOG_LEVEL_INFO,
     /// Details for debugging.
     RPMA_LOG_LEVEL_DEBUG,
 }
 
-/// Selects a threshold.
+/// Which of the two thresholds.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 pub enum rpma_log_threshold {
-    /// Messages up to this level go to the log function. WARNING at first.
+    /// Messages up to this level go to the log function. At first it is RPMA_LOG_LEVEL_WARNING.
     RPMA_LOG_THRESHOLD,
-    /// Messages up to this level go from the default log function to stderr too. DISABLED at
-    /// first.
+    /// The default log function also writes messages up to this level to stderr. At first it is
+    /// RPMA_LOG_DISABLED.
     RPMA_LOG_THRESHOLD_AUX,
     /// The number of thresholds.
     RPMA_LOG_THRESHOLD_MAX,
 }
 
-/// `enum rpma_log_level` as a caller may really pass it.
+/// `enum rpma_log_level` as C callers pass it: any int.
 #[allow(non_camel_case_types)]
 pub type rpma_log_level_raw = c_int;
 
-/// `enum rpma_log_threshold` as a caller may really pass it.
+/// `enum rpma_log_threshold` as C callers pass it: any int.
 #[allow(non_camel_case_types)]
 pub type rpma_log_threshold_raw = c_int;
 
-/// A log function of the user's.
+/// A log function of your own.
 ///
-/// It may be called from several threads at once, and must not call back into the library but
-/// for the rpma_log_*() functions. Strings are valid during the call only. The message ends with a
-/// newline.
+/// Several threads may call it at the same time. Of this library's functions, it may call only
+/// rpma_log_*(). The strings are valid only during the call. The message ends with a newline.
 ///
-/// - `level`: level of the message.
-/// - `file_name`, `line_no`: the place that tells the message, in the source of the library.
-/// - `function_name`: what the message is about: a function of this library, or the call into
+/// - `level`: the level of the message.
+/// - `file_name`, `line_no`: the place in the library's source that logs the message.
+/// - `function_name`: the function that the message is about: one of this library, or the one of
 ///   libibverbs or librdmacm that failed.
-/// - `message_format`: printf(3) format of the message, followed by its arguments.
+/// - `message_format`: the printf(3) format of the message, followed by its arguments.
 // Stands for the C function type, of which only pointers occur.
 #[allow(non_camel_case_types)]
 pub struct rpma_log_function {
@@ -83,20 +82,20 @@ type LogFunction = unsafe extern "C" fn(
     ...
 );
 
-/// Sets one of the two logging thresholds.
+/// Sets one of the two log thresholds.
 ///
-/// A message passes a threshold when its level is not above it; RPMA_LOG_DISABLED lets nothing
-/// pass. The environment variables `RPMA_LOG` and `RPMA_LOG_STDERR` set the same thresholds when
-/// the library is loaded; what this function sets wins.
+/// A message passes a threshold if its level is not above it. RPMA_LOG_DISABLED lets no message
+/// pass. When the library is loaded, the environment variables `RPMA_LOG` and `RPMA_LOG_STDERR` set
+/// the same thresholds. What this function sets takes precedence.
 ///
 /// # Parameters
 ///
-/// - `threshold`: which of the two.
-/// - `level`: the new value.
+/// - `threshold`: which of the two thresholds.
+/// - `level`: the new level.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `threshold` or `level` is none of those.
+/// - RPMA_E_INVAL: `threshold` or `level` is unknown.
 ///
 /// # Safety
 ///
@@ -104,7 +103,7 @@ type LogFunction = unsafe extern "C" fn(
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -117,24 +116,24 @@ pub unsafe extern "C" fn rpma_log_set_threshold(
     ffi::access(|| set_threshold(threshold, level))
 }
 
-/// Gets one of the two logging thresholds.
+/// Gets one of the two log thresholds.
 ///
 /// # Parameters
 ///
-/// - `threshold`: which of the two.
-/// - `level`: where the value goes.
+/// - `threshold`: which of the two thresholds.
+/// - `level`: receives the level.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `threshold` is neither, or `level` is NULL.
+/// - RPMA_E_INVAL: `threshold` is unknown, or `level` is NULL.
 ///
 /// # Safety
 ///
-/// `level` is NULL or writable.
+/// `level` must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -154,19 +153,23 @@ pub unsafe extern "C" fn rpma_log_get_threshold(
 
 /// Sets the function that gets the log messages.
 ///
-/// It gets those that pass RPMA_LOG_THRESHOLD. The default function writes to stderr those that
-/// pass RPMA_LOG_THRESHOLD_AUX, too, and all of them to syslog(3) with the facility LOCAL7.
+/// The function gets the messages that pass RPMA_LOG_THRESHOLD. The default function passes them to
+/// syslog(3), with the facility LOCAL7. It also writes those that pass RPMA_LOG_THRESHOLD_AUX to
+/// stderr.
 ///
-/// Its parameters are the level of the message; the file and line of the library's source that it
-/// comes from; the function that it is about, which may be the one of libibverbs or librdmacm that
-/// failed; and a printf(3) format with its arguments, which gives one line with a newline at its
-/// end. It may be called from several threads at once, must not call functions of
-/// this library but rpma_log_set_threshold(), rpma_log_get_threshold() and rpma_log_set_function(),
-/// and what it does to errno does not show.
+/// The parameters of the log function are: the level of the message; the file and the line of the
+/// library's source that log it; the function that the message is about, which may be the one of
+/// libibverbs or librdmacm that failed; and a printf(3) format with its arguments, which give one
+/// line that ends with a newline.
+///
+/// Several threads may call the log function at the same time. Of this library's functions, it may
+/// call only rpma_log_set_threshold(), rpma_log_get_threshold() and rpma_log_set_function(). It may
+/// change errno: the library restores it.
 ///
 /// # Parameters
 ///
-/// - `log_function`: the function, or NULL (RPMA_LOG_USE_DEFAULT_FUNCTION) for the default one.
+/// - `log_function`: the function, or NULL (RPMA_LOG_USE_DEFAULT_FUNCTION) for the default
+///   function.
 ///
 /// # Errors
 ///
@@ -174,12 +177,13 @@ pub unsafe extern "C" fn rpma_log_get_threshold(
 ///
 /// # Safety
 ///
-/// `log_function` is NULL or a function of this type that can be called as long as it is set.
+/// `log_function` must be NULL or a function of this type, which can be called as long as it is
+/// set.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time. A function that is replaced may still be running in
-/// another thread when this call returns.
+/// Any thread may call this function at any time. A log function that you have replaced may still
+/// run in another thread when this call returns.
 ///
 /// # Manual page
 ///

@@ -18,25 +18,26 @@ use crate::provider::verbs::{DeviceCaps, Mr, read_dst_access};
 
 const FILE: File = File::Mr;
 
-/// The region can be read from afar: it is what the remote side's rpma_read() reads.
+/// The region can be read remotely: the other side's rpma_read() reads it.
 pub const RPMA_MR_USAGE_READ_SRC: c_int = 1 << 0;
-/// The region takes what rpma_read() brings.
+/// rpma_read() puts what it reads into the region.
 pub const RPMA_MR_USAGE_READ_DST: c_int = 1 << 1;
-/// The region holds what rpma_write() and rpma_write_with_imm() send. Memory that can only be read
-/// will do, if this and sending are all it is for; but not a shared mapping of a file on Linux 6.1.
+/// rpma_write() and rpma_write_with_imm() take their data from the region. Read-only memory is
+/// enough, unless you combine this with a usage that writes to the region, or the memory is a
+/// shared mapping of a file on Linux 6.1.
 pub const RPMA_MR_USAGE_WRITE_SRC: c_int = 1 << 2;
-/// The region can be written from afar: it is what the remote side's rpma_write(),
-/// rpma_write_with_imm() and rpma_atomic_write() write to.
+/// The region can be written remotely: the other side's rpma_write(), rpma_write_with_imm() and
+/// rpma_atomic_write() write to it.
 pub const RPMA_MR_USAGE_WRITE_DST: c_int = 1 << 3;
-/// The remote side may flush the region with RPMA_FLUSH_TYPE_VISIBILITY. Flushing may take a read,
-/// so the remote side can also read the region.
+/// The other side may flush the region with RPMA_FLUSH_TYPE_VISIBILITY. A flush may be done by a
+/// read, so the other side can also read the region.
 pub const RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY: c_int = 1 << 4;
-/// The remote side may flush the region with RPMA_FLUSH_TYPE_PERSISTENT. Flushing may take a read,
-/// so the remote side can also read the region.
+/// The other side may flush the region with RPMA_FLUSH_TYPE_PERSISTENT. A flush may be done by a
+/// read, so the other side can also read the region.
 pub const RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT: c_int = 1 << 5;
-/// The region holds what rpma_send() and rpma_send_with_imm() send.
+/// rpma_send() and rpma_send_with_imm() take messages from the region.
 pub const RPMA_MR_USAGE_SEND: c_int = 1 << 6;
-/// The region takes the messages for rpma_recv(), rpma_conn_req_recv() and rpma_srq_recv().
+/// rpma_recv(), rpma_conn_req_recv() and rpma_srq_recv() put messages into the region.
 pub const RPMA_MR_USAGE_RECV: c_int = 1 << 7;
 
 const USAGE_FLUSH: c_int =
@@ -45,7 +46,7 @@ const USAGE_WRITTEN_LOCALLY: c_int =
     RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_RECV;
 const USAGE_ALL: c_int = 0xff;
 
-/// A region of this process's memory, registered with a peer's device.
+/// A region of this process's memory that is registered with a peer's device.
 pub struct MrLocal {
     // What data segments are made of, here to save them the way to the MR.
     addr: u64,
@@ -54,7 +55,7 @@ pub struct MrLocal {
     mr: Mr,
 }
 
-/// A region of the remote side's memory, as its descriptor tells.
+/// A region of the other side's memory, as its descriptor describes it.
 pub struct MrRemote {
     addr: u64,
     size: u64,
@@ -62,48 +63,50 @@ pub struct MrRemote {
     usage: u8,
 }
 
-/// Registers memory, for the device to use in operations of this or of the other side.
+/// Registers memory so that the device can read or write it.
 ///
-/// The memory stays the caller's, and has to stay mapped until the region is deregistered. It is
-/// locked into memory, which counts towards RLIMIT_MEMLOCK, unless the device takes it only with
-/// on-demand paging, as files on a DAX file system.
+/// The memory stays yours. Keep it mapped until you deregister the region. Registering locks it
+/// into RAM, which counts towards RLIMIT_MEMLOCK. Memory that the device takes only with on-demand
+/// paging, such as a file on a DAX file system, is not locked.
 ///
-/// For every usage, you can register memory of malloc(3), anonymous and huge pages, and mappings of
-/// a device DAX, of a memfd_create(2) file and of files on tmpfs, if they can be read and written.
-/// So ordinary memory may stand in for persistent memory, flushes included.
+/// For every usage, you can register memory that malloc(3) gives, anonymous pages and huge pages,
+/// and mappings of a device DAX, of a memfd_create(2) file or of a file on tmpfs, if you can read
+/// and write them. So you can use ordinary memory in place of persistent memory, flushes included.
 ///
-/// If the device only reads the memory for a usage, memory that can only be read will do. Whether a
-/// shared mapping (MAP_SHARED) of a file will do depends on the kernel. Linux 6.1 refuses it if it
-/// can only be read. Linux 6.12 takes that one, but refuses a mapping of a file on a disk for a
-/// usage that writes: RPMA_MR_USAGE_READ_DST, RPMA_MR_USAGE_WRITE_DST, RPMA_MR_USAGE_RECV. Both
-/// take a private mapping (MAP_PRIVATE), but what is written into it does not reach the file.
+/// If the device only reads the memory for a usage, read-only memory is enough. For a shared
+/// mapping (MAP_SHARED) of a file, the kernel decides. Linux 6.1 refuses a read-only one. Linux
+/// 6.12 takes it, but refuses a mapping of a file on a disk for a usage that writes:
+/// RPMA_MR_USAGE_READ_DST, RPMA_MR_USAGE_WRITE_DST, RPMA_MR_USAGE_RECV. Both kernels take a private
+/// mapping (MAP_PRIVATE), but what is written to it does not reach the file.
 ///
 /// # Parameters
 ///
-/// - `peer`: the peer whose device is to use the memory.
-/// - `ptr`, `size`: the memory, and its size in bytes, at least 1.
-/// - `usage`: what the region is for: one or more of RPMA_MR_USAGE_*, and no more than needed.
-/// - `mr_ptr`: where the region goes; deregister it with rpma_mr_dereg().
+/// - `peer`: the peer whose device will use the memory.
+/// - `ptr`, `size`: the memory and its size in bytes, at least 1.
+/// - `usage`: what the region is for: one or more of RPMA_MR_USAGE_*, combined with |. Ask for no
+///   more than you need.
+/// - `mr_ptr`: receives the region. Deregister it with rpma_mr_dereg().
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: a pointer is NULL, `size` is 0, or `usage` is 0 or has unknown bits.
 /// - RPMA_E_NOMEM: out of memory.
-/// - RPMA_E_PROVIDER: the device does not take the memory. With errno EOPNOTSUPP it is a file on
-///   a DAX file system, which needs on-demand paging, and the device has none; a device DAX works.
-///   With EFAULT, the memory does not permit the usage, or is a shared mapping of a file that the
-///   kernel refuses: use ordinary memory, and copy. With ENOMEM, the limit of locked memory
-///   (RLIMIT_MEMLOCK) may be reached. With EINVAL, it may be a part of a huge page, in a process
-///   that has RDMAV_FORK_SAFE but not RDMAV_HUGEPAGES_SAFE in its environment: see librpma(7).
+/// - RPMA_E_PROVIDER: ibv_reg_mr() failed. If errno is EOPNOTSUPP, the memory is a file on a DAX
+///   file system. That needs on-demand paging, which the device does not support; a device DAX
+///   works. If errno is EFAULT, the memory does not permit the usage, or it is a shared mapping of
+///   a file that the kernel refuses: use ordinary memory, and copy. If errno is ENOMEM, the limit
+///   of locked memory (RLIMIT_MEMLOCK) may be reached. If errno is EINVAL, the memory may be a part
+///   of a huge page, in a process that has RDMAV_FORK_SAFE but not RDMAV_HUGEPAGES_SAFE in its
+///   environment: see librpma(7).
 ///
 /// # Safety
 ///
-/// `peer` is NULL or a peer; `mr_ptr` is NULL or writable; the memory stays mapped as long as it
-/// is registered.
+/// `peer` must be NULL or a peer that has not been deleted. `mr_ptr` must be NULL or point to
+/// writable memory. The memory at `ptr` must stay mapped as long as it is registered.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -125,28 +128,30 @@ pub unsafe extern "C" fn rpma_mr_reg(
     })
 }
 
-/// Deregisters memory.
+/// Deregisters memory and deletes the region.
 ///
-/// The memory itself stays as it is. The remote side can reach it no more: an operation that comes
-/// too late breaks its connection.
+/// The memory itself stays as it is. The other side can no longer use it: if it still tries to, its
+/// connection breaks.
 ///
 /// # Parameters
 ///
-/// - `mr_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
-///   already.
+/// - `mr_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+///   If the handle is NULL already, the function does nothing and succeeds.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `mr_ptr` is NULL.
-/// - RPMA_E_PROVIDER: the device failed.
+/// - RPMA_E_PROVIDER: ibv_dereg_mr() failed.
 ///
 /// # Safety
 ///
-/// `mr_ptr` is NULL or points to a handle that is NULL or owns a region.
+/// `mr_ptr` must be NULL or point to a handle. The handle must be NULL, or own a region that has
+/// not been deregistered.
 ///
 /// # Thread safety
 ///
-/// Nothing else may use the region any more, operations that have not completed included.
+/// No thread may use the region during this call or afterwards. All operations that use it must
+/// have completed.
 ///
 /// # Manual page
 ///
@@ -157,18 +162,19 @@ pub unsafe extern "C" fn rpma_mr_dereg(mr_ptr: *mut *mut MrLocal) -> c_int {
     unsafe { ffi::delete(mr_ptr, |region| region.into_inner().mr.dereg()) }
 }
 
-/// Writes the descriptor of a region, with which the remote side can reach it.
+/// Writes the descriptor of a local region into a buffer.
 ///
-/// How it gets there is the program's affair: as private data of the connection, or as a message.
-/// The remote side makes a remote region of it with rpma_mr_remote_from_descriptor().
+/// With the descriptor, the other side can use the region. Your program sends it there, as private
+/// data of the connection or as a message. The other side creates a remote region from it with
+/// rpma_mr_remote_from_descriptor().
 ///
-/// The descriptor has 21 bytes, whatever the machine: address and length (8 bytes each) and key (4
-/// bytes), least significant byte first, and usage (1 byte).
+/// The descriptor has 21 bytes on every machine: address (8 bytes), length (8 bytes), key (4
+/// bytes), each with its least significant byte first, and usage (1 byte).
 ///
 /// # Parameters
 ///
 /// - `mr`: the region.
-/// - `desc`: room for as many bytes as rpma_mr_get_descriptor_size() says.
+/// - `desc`: memory for the descriptor, of the size that rpma_mr_get_descriptor_size() gives.
 ///
 /// # Errors
 ///
@@ -176,11 +182,12 @@ pub unsafe extern "C" fn rpma_mr_dereg(mr_ptr: *mut *mut MrLocal) -> c_int {
 ///
 /// # Safety
 ///
-/// `mr` is NULL or a region; `desc` is NULL or has the room.
+/// `mr` must be NULL or a region that has not been deleted. `desc` must be NULL or point to enough
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -195,30 +202,31 @@ pub unsafe extern "C" fn rpma_mr_get_descriptor(mr: *const MrLocal, desc: *mut c
     })
 }
 
-/// Creates a remote region from a descriptor that the other side sent.
+/// Creates a remote region from the other side's descriptor.
 ///
-/// Operations name the remote memory by it. It is only a description, is not tied to a connection,
-/// and does not keep the memory registered at the other side.
+/// You pass the remote region to operations, which read, write or flush the other side's memory. It
+/// only describes that memory. It does not belong to a connection, and it does not keep the memory
+/// registered on the other side.
 ///
 /// # Parameters
 ///
-/// - `desc`: the descriptor. A longer one is fine; what follows is not read.
-/// - `desc_size`: its size in bytes.
-/// - `mr_ptr`: where the region goes; delete it with rpma_mr_remote_delete().
+/// - `desc`: the descriptor. The function does not read the bytes that follow it.
+/// - `desc_size`: the number of bytes at `desc`. It may be larger than the descriptor.
+/// - `mr_ptr`: receives the region. Delete it with rpma_mr_remote_delete().
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: a pointer is NULL, the descriptor is too short, or says that the region is for
-///   nothing.
+/// - RPMA_E_INVAL: a pointer is NULL, the descriptor is too short, or its usage is 0.
 /// - RPMA_E_NOMEM: out of memory.
 ///
 /// # Safety
 ///
-/// `desc` is NULL or readable for `desc_size` bytes; `mr_ptr` is NULL or writable.
+/// `desc` must be NULL or point to `desc_size` readable bytes. `mr_ptr` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -237,12 +245,12 @@ pub unsafe extern "C" fn rpma_mr_remote_from_descriptor(
     })
 }
 
-/// Gets the size of the descriptor of a region.
+/// Gets the size of the descriptor of a local region.
 ///
 /// # Parameters
 ///
 /// - `mr`: the region.
-/// - `desc_size`: where the size in bytes goes.
+/// - `desc_size`: receives the size in bytes.
 ///
 /// # Errors
 ///
@@ -250,11 +258,12 @@ pub unsafe extern "C" fn rpma_mr_remote_from_descriptor(
 ///
 /// # Safety
 ///
-/// `mr` is NULL or a region; `desc_size` is NULL or writable.
+/// `mr` must be NULL or a region that has not been deregistered. `desc_size` must be NULL or point
+/// to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -277,7 +286,7 @@ pub unsafe extern "C" fn rpma_mr_get_descriptor_size(
 /// # Parameters
 ///
 /// - `mr`: the region.
-/// - `ptr`: where the address goes, the one that was registered.
+/// - `ptr`: receives the address that was registered.
 ///
 /// # Errors
 ///
@@ -285,11 +294,12 @@ pub unsafe extern "C" fn rpma_mr_get_descriptor_size(
 ///
 /// # Safety
 ///
-/// `mr` is NULL or a region; `ptr` is NULL or writable.
+/// `mr` must be NULL or a region that has not been deregistered. `ptr` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -309,7 +319,7 @@ pub unsafe extern "C" fn rpma_mr_get_ptr(mr: *const MrLocal, ptr: *mut *mut c_vo
 /// # Parameters
 ///
 /// - `mr`: the region.
-/// - `size`: where the size in bytes goes.
+/// - `size`: receives the size in bytes.
 ///
 /// # Errors
 ///
@@ -317,11 +327,12 @@ pub unsafe extern "C" fn rpma_mr_get_ptr(mr: *const MrLocal, ptr: *mut *mut c_vo
 ///
 /// # Safety
 ///
-/// `mr` is NULL or a region; `size` is NULL or writable.
+/// `mr` must be NULL or a region that has not been deregistered. `size` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -341,7 +352,7 @@ pub unsafe extern "C" fn rpma_mr_get_size(mr: *const MrLocal, size: *mut usize) 
 /// # Parameters
 ///
 /// - `mr`: the region.
-/// - `size`: where the size in bytes goes.
+/// - `size`: receives the size in bytes.
 ///
 /// # Errors
 ///
@@ -349,11 +360,12 @@ pub unsafe extern "C" fn rpma_mr_get_size(mr: *const MrLocal, size: *mut usize) 
 ///
 /// # Safety
 ///
-/// `mr` is NULL or a region; `size` is NULL or writable.
+/// `mr` must be NULL or a region that has not been deleted. `size` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -368,13 +380,13 @@ pub unsafe extern "C" fn rpma_mr_remote_get_size(mr: *const MrRemote, size: *mut
     })
 }
 
-/// Tells which types of flush a remote region was registered for.
+/// Gets the types of flush that a remote region permits.
 ///
 /// # Parameters
 ///
 /// - `mr`: the region.
-/// - `flush_type`: where the answer goes: 0, or one or both of
-///   RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY and RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT.
+/// - `flush_type`: receives 0, or one or both of RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY and
+///   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT.
 ///
 /// # Errors
 ///
@@ -382,11 +394,12 @@ pub unsafe extern "C" fn rpma_mr_remote_get_size(mr: *const MrRemote, size: *mut
 ///
 /// # Safety
 ///
-/// `mr` is NULL or a region; `flush_type` is NULL or writable.
+/// `mr` must be NULL or a region that has not been deleted. `flush_type` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -404,11 +417,12 @@ pub unsafe extern "C" fn rpma_mr_remote_get_flush_type(
     })
 }
 
-/// Deletes a remote region. The memory it stands for is not touched.
+/// Deletes a remote region. The other side's memory stays as it is.
 ///
 /// # Parameters
 ///
-/// - `mr_ptr`: the handle, NULL afterwards; nothing happens if it is NULL already.
+/// - `mr_ptr`: the address of the handle. The function sets the handle to NULL. If the handle is
+///   NULL already, the function does nothing and succeeds.
 ///
 /// # Errors
 ///
@@ -416,11 +430,13 @@ pub unsafe extern "C" fn rpma_mr_remote_get_flush_type(
 ///
 /// # Safety
 ///
-/// `mr_ptr` is NULL or points to a handle that is NULL or owns a remote region.
+/// `mr_ptr` must be NULL or point to a handle. The handle must be NULL, or own a remote region that
+/// has not been deleted.
 ///
 /// # Thread safety
 ///
-/// Nothing else may use the region any more. Operations that were posted go on.
+/// No thread may use the region during this call or afterwards. Operations that were posted before
+/// go on.
 ///
 /// # Manual page
 ///
@@ -431,31 +447,32 @@ pub unsafe extern "C" fn rpma_mr_remote_delete(mr_ptr: *mut *mut MrRemote) -> c_
     unsafe { ffi::delete(mr_ptr, |_| Ok(())) }
 }
 
-/// Advises the device about the use of a part of a region, usually to page it in beforehand.
+/// Advises the device about a part of a region, usually to page it in.
 ///
-/// That is only of use for regions that are paged in on demand; devices may refuse it for others.
+/// This helps only with regions that are paged in on demand. For other regions, the device may
+/// refuse it.
 ///
 /// # Parameters
 ///
 /// - `mr`: the region.
-/// - `offset`, `len`: part of the region, in bytes; no limit.
-/// - `advice`: as for ibv_advise_mr(3), IBV_ADVISE_MR_ADVICE_PREFETCH for one.
-/// - `flags`: as for ibv_advise_mr(3), IBV_ADVISE_MR_FLAG_FLUSH or 0.
+/// - `offset`, `len`: the part of the region, in bytes. There is no limit.
+/// - `advice`: as for ibv_advise_mr(3), for example IBV_ADVISE_MR_ADVICE_PREFETCH.
+/// - `flags`: as for ibv_advise_mr(3): IBV_ADVISE_MR_FLAG_FLUSH or 0.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `mr` is NULL, address, offset and length together exceed 64 bits, or the device
-///   refuses the part, the advice or the flags.
-/// - RPMA_E_NOSUPP: the device does not take advice, or not this one.
-/// - RPMA_E_PROVIDER: the device failed in another way.
+/// - RPMA_E_INVAL: `mr` is NULL; the sum of the region's address, `offset` and `len` exceeds 64
+///   bits; or the device refuses the part, the advice or the flags.
+/// - RPMA_E_NOSUPP: the device does not support advice, or not this advice.
+/// - RPMA_E_PROVIDER: ibv_advise_mr() failed for another reason.
 ///
 /// # Safety
 ///
-/// `mr` is NULL or a region.
+/// `mr` must be NULL or a region that has not been deregistered.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///

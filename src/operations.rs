@@ -10,44 +10,51 @@ use crate::ffi;
 use crate::mr::{MrLocal, MrRemote, no_data};
 use crate::provider::qp::{Remote, Send};
 
-/// The operation gives a completion only if it fails. It keeps its place in the send queue until a
-/// later operation of the same connection has given one.
+/// The operation gives a completion only if it fails. It occupies its entry in the send queue until
+/// you take out the completion of a later operation of the same connection.
 pub const RPMA_F_COMPLETION_ON_ERROR: c_int = 1 << 0;
-/// The operation gives a completion in any case.
+/// The operation always gives a completion.
 pub const RPMA_F_COMPLETION_ALWAYS: c_int = 1 << 1 | RPMA_F_COMPLETION_ON_ERROR;
 
-/// Size, and alignment at the remote side, of what rpma_atomic_write() writes, in bytes.
+/// The size of what rpma_atomic_write() writes, and its alignment in the other side's memory, in
+/// bytes.
 pub const RPMA_ATOMIC_WRITE_ALIGNMENT: c_int = 8;
 
 /// Reads remote memory into local memory.
 ///
-/// The operation goes on after the call; the data are there when its completion arrives, with the
-/// opcode IBV_WC_RDMA_READ. It sees what earlier writes on the same connection wrote.
+/// The function posts the read and returns at once. The data are in the local memory when the
+/// completion arrives; its opcode is IBV_WC_RDMA_READ. The read sees what earlier writes of the
+/// same connection have written.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `dst_offset`: local region, for RPMA_MR_USAGE_READ_DST, and offset into it, in bytes.
-/// - `src`, `src_offset`: remote region, for RPMA_MR_USAGE_READ_SRC, and offset into it, in bytes.
-/// - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
+/// - `dst`, `dst_offset`: a local region that was registered with RPMA_MR_USAGE_READ_DST, and the
+///   offset into it in bytes.
+/// - `src`, `src_offset`: a remote region that was registered with RPMA_MR_USAGE_READ_SRC, and the
+///   offset into it in bytes.
+/// - `len`: the number of bytes, up to 4 GiB - 1. If it is 0, both regions may be NULL and both
+///   offsets 0.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+/// - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, one region is NULL or both are while offsets or
-///   length are not 0, `len` exceeds 32 bits, or address, offset and length together exceed 64
-///   bits on either side.
-/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+/// - RPMA_E_INVAL: `conn` is NULL; `flags` is 0; only one of the regions is NULL; both are NULL,
+///   but an offset or `len` is not 0; `len` exceeds 32 bits; or the sum of a region's address, its
+///   offset and `len` exceeds 64 bits.
+/// - RPMA_E_PROVIDER: ibv_post_send() failed. If errno is ENOMEM, the send queue is full.
 ///
 /// # Safety
 ///
-/// `conn`, `dst` and `src` are NULL or live objects; the local memory stays registered and
-/// untouched until the operation completes.
+/// `conn` must be NULL or a connection that has not been deleted. `dst` and `src` must be NULL or
+/// regions that have not been deregistered or deleted. The local region must stay registered until
+/// the operation completes, and until then nothing else may read or write the memory.
 ///
 /// # Thread safety
 ///
-/// May run in one thread while others wait for and poll completions of the connection.
+/// Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+/// for its completions and take them out.
 ///
 /// # Manual page
 ///
@@ -74,35 +81,41 @@ pub unsafe extern "C" fn rpma_read(
 
 /// Writes local memory to remote memory.
 ///
-/// The operation goes on after the call, and completes with the opcode IBV_WC_RDMA_WRITE. The
-/// completion means that the local memory may be used again, and that the remote device has taken
-/// the data over; that they are in memory, or persistent, only a completed rpma_flush() says. The
-/// remote side is not told: see rpma_write_with_imm().
+/// The function posts the write and returns at once. The opcode of its completion is
+/// IBV_WC_RDMA_WRITE. The completion means that you may use the local memory again, and that the
+/// other side's device has the data. It does not mean that the data are in the other side's memory,
+/// or that they are persistent: for that, post an rpma_flush() and wait for its completion. The
+/// other side's program does not notice the write. If it should, see rpma_write_with_imm().
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes.
-/// - `src`, `src_offset`: local region, for RPMA_MR_USAGE_WRITE_SRC, and offset into it, in bytes.
-/// - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
+/// - `dst`, `dst_offset`: a remote region that was registered with RPMA_MR_USAGE_WRITE_DST, and the
+///   offset into it in bytes.
+/// - `src`, `src_offset`: a local region that was registered with RPMA_MR_USAGE_WRITE_SRC, and the
+///   offset into it in bytes.
+/// - `len`: the number of bytes, up to 4 GiB - 1. If it is 0, both regions may be NULL and both
+///   offsets 0.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+/// - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, one region is NULL or both are while offsets or
-///   length are not 0, `len` exceeds 32 bits, or address, offset and length together exceed 64
-///   bits on either side.
-/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+/// - RPMA_E_INVAL: `conn` is NULL; `flags` is 0; only one of the regions is NULL; both are NULL,
+///   but an offset or `len` is not 0; `len` exceeds 32 bits; or the sum of a region's address, its
+///   offset and `len` exceeds 64 bits.
+/// - RPMA_E_PROVIDER: ibv_post_send() failed. If errno is ENOMEM, the send queue is full.
 ///
 /// # Safety
 ///
-/// `conn`, `dst` and `src` are NULL or live objects; the local memory stays registered and
-/// unchanged until the operation completes.
+/// `conn` must be NULL or a connection that has not been deleted. `dst` and `src` must be NULL or
+/// regions that have not been deleted or deregistered. The local region must stay registered until
+/// the operation completes, and until then nothing may write the memory.
 ///
 /// # Thread safety
 ///
-/// May run in one thread while others wait for and poll completions of the connection.
+/// Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+/// for its completions and take them out.
 ///
 /// # Manual page
 ///
@@ -127,39 +140,45 @@ pub unsafe extern "C" fn rpma_write(
     })
 }
 
-/// Writes local memory to remote memory and tells the remote side, which needs a receive for it.
+/// Writes local memory to remote memory, with immediate data.
 ///
-/// It is like rpma_write(), but takes the remote side's next receive as well, whose completion has
+/// It is like rpma_write(), but it also tells the other side. It takes the other side's next
+/// receive, so the other side must post one with rpma_recv(). The completion of that receive has
 /// the opcode IBV_WC_RECV_RDMA_WITH_IMM, the number of bytes written, and the immediate data. The
-/// receive's own memory is not touched.
+/// memory of the receive stays as it is.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes.
-/// - `src`, `src_offset`: local region, for RPMA_MR_USAGE_WRITE_SRC, and offset into it, in bytes.
-/// - `len`: how many bytes, up to 4 GiB - 1. With 0 both regions may be NULL, and the offsets 0.
+/// - `dst`, `dst_offset`: a remote region that was registered with RPMA_MR_USAGE_WRITE_DST, and the
+///   offset into it in bytes.
+/// - `src`, `src_offset`: a local region that was registered with RPMA_MR_USAGE_WRITE_SRC, and the
+///   offset into it in bytes.
+/// - `len`: the number of bytes, up to 4 GiB - 1. If it is 0, both regions may be NULL and both
+///   offsets 0.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
-///   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
-///   where wc_flags has IBV_WC_WITH_IMM.
-/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+/// - `imm`: the immediate data, 4 bytes in host byte order. The library sends them in network byte
+///   order. If wc_flags of the other side's completion has IBV_WC_WITH_IMM, the other side gets
+///   them with ntohl(3) from its imm_data.
+/// - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, one region is NULL or both are while offsets or
-///   length are not 0, `len` exceeds 32 bits, or address, offset and length together exceed 64
-///   bits on either side.
-/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+/// - RPMA_E_INVAL: `conn` is NULL; `flags` is 0; only one of the regions is NULL; both are NULL,
+///   but an offset or `len` is not 0; `len` exceeds 32 bits; or the sum of a region's address, its
+///   offset and `len` exceeds 64 bits.
+/// - RPMA_E_PROVIDER: ibv_post_send() failed. If errno is ENOMEM, the send queue is full.
 ///
 /// # Safety
 ///
-/// `conn`, `dst` and `src` are NULL or live objects; the local memory stays registered and
-/// unchanged until the operation completes.
+/// `conn` must be NULL or a connection that has not been deleted. `dst` and `src` must be NULL or
+/// regions that have not been deleted or deregistered. The local region must stay registered until
+/// the operation completes, and until then nothing may write the memory.
 ///
 /// # Thread safety
 ///
-/// May run in one thread while others wait for and poll completions of the connection.
+/// Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+/// for its completions and take them out.
 ///
 /// # Manual page
 ///
@@ -185,38 +204,42 @@ pub unsafe extern "C" fn rpma_write_with_imm(
     })
 }
 
-/// Writes 8 bytes to remote memory atomically: a reader sees all of them or none.
+/// Writes 8 bytes to remote memory atomically.
 ///
-/// It takes place after every flush that was posted before it, so it can publish what was flushed.
-/// To be persistent it needs a flush after it.
+/// A reader sees all 8 bytes or none of them. The write takes place after all flushes that were
+/// posted before it, so you can use it to publish data that you have flushed. To make the 8 bytes
+/// themselves persistent, flush them, too.
 ///
-/// By default it is a write of data that the work request carries, and completes with the opcode
-/// IBV_WC_RDMA_WRITE; the native operation is used on request, see librpma(7).
+/// By default, this is an RDMA write with inline data, and its completion has the opcode
+/// IBV_WC_RDMA_WRITE. The library uses the native operation if you request it, see librpma(7).
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `dst_offset`: remote region, for RPMA_MR_USAGE_WRITE_DST, and offset into it, in bytes,
-///   a multiple of RPMA_ATOMIC_WRITE_ALIGNMENT (8). The region has to be aligned likewise.
-/// - `src`: the 8 bytes; not needed any more after the call.
+/// - `dst`, `dst_offset`: a remote region that was registered with RPMA_MR_USAGE_WRITE_DST, and the
+///   offset into it in bytes. The offset and the address of the region must be multiples of
+///   RPMA_ATOMIC_WRITE_ALIGNMENT (8).
+/// - `src`: the 8 bytes. You may change them after the call.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+/// - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `conn`, `dst` or `src` is NULL, `flags` is 0, `dst_offset` is no multiple of 8,
-///   or address and offset together exceed 64 bits.
-/// - RPMA_E_NOSUPP: the device has neither inline data, which the write needs, nor the native
-///   operation.
-/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+/// - RPMA_E_INVAL: `conn`, `dst` or `src` is NULL; `flags` is 0; `dst_offset` is not a multiple of
+///   8; or the sum of the region's address, `dst_offset` and 8 exceeds 64 bits.
+/// - RPMA_E_NOSUPP: the device supports neither inline data nor the native operation.
+/// - RPMA_E_PROVIDER: ibv_post_send(), or ibv_wr_complete() for a native operation, failed. If
+///   errno is ENOMEM, the send queue is full.
 ///
 /// # Safety
 ///
-/// `conn` and `dst` are NULL or live objects; `src` is NULL or readable for 8 bytes.
+/// `conn` must be NULL or a connection that has not been deleted. `dst` must be NULL or a remote
+/// region that has not been deleted. `src` must be NULL or point to 8 readable bytes.
 ///
 /// # Thread safety
 ///
-/// May run in one thread while others wait for and poll completions of the connection.
+/// Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+/// for its completions and take them out.
 ///
 /// # Manual page
 ///
@@ -241,34 +264,38 @@ pub unsafe extern "C" fn rpma_atomic_write(
     })
 }
 
-/// Sends a message, which takes the remote side's next receive.
+/// Sends a message to the other side.
 ///
-/// The operation goes on after the call, and completes with the opcode IBV_WC_SEND when the message
-/// is in the remote side's receive. Without a receive there it waits for one; a message that is
-/// longer than the receive breaks the connection.
+/// The message takes the next receive that the other side has posted. The function posts the send
+/// and returns at once. The send completes with the opcode IBV_WC_SEND when the message has arrived
+/// in the memory of that receive. If the other side has no receive posted, the send waits for one.
+/// If the message is longer than the receive's memory, the connection breaks.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `src`, `offset`, `len`: the message: part of a region for RPMA_MR_USAGE_SEND, in bytes, up to
-///   4 GiB - 1; NULL, 0 and 0 for a message without data.
+/// - `src`, `offset`, `len`: the message, up to 4 GiB - 1 bytes: a region that was registered with
+///   RPMA_MR_USAGE_SEND, an offset into it and a length, both in bytes. For a message without data,
+///   pass NULL, 0 and 0.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+/// - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, `src` is NULL while `offset` or `len` is not 0,
-///   `len` exceeds 32 bits, or address, offset and length together exceed 64 bits.
-/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+/// - RPMA_E_INVAL: `conn` is NULL; `flags` is 0; `src` is NULL, but `offset` or `len` is not 0;
+///   `len` exceeds 32 bits; or the sum of the region's address, `offset` and `len` exceeds 64 bits.
+/// - RPMA_E_PROVIDER: ibv_post_send() failed. If errno is ENOMEM, the send queue is full.
 ///
 /// # Safety
 ///
-/// `conn` and `src` are NULL or live objects; the memory stays registered and unchanged until the
-/// operation completes.
+/// `conn` must be NULL or a connection that has not been deleted. `src` must be NULL or a region
+/// that has not been deregistered. The region must stay registered until the operation completes,
+/// and until then nothing may write the memory.
 ///
 /// # Thread safety
 ///
-/// May run in one thread while others wait for and poll completions of the connection.
+/// Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+/// for its completions and take them out.
 ///
 /// # Manual page
 ///
@@ -291,35 +318,39 @@ pub unsafe extern "C" fn rpma_send(
     })
 }
 
-/// Sends a message with immediate data, which takes the remote side's next receive.
+/// Sends a message with immediate data to the other side.
 ///
-/// It is like rpma_send(), with 4 bytes more that arrive in the completion of the receive itself.
+/// It is like rpma_send(), but sends 4 bytes more: the immediate data, which arrive in the
+/// completion of the other side's receive.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `src`, `offset`, `len`: the message: part of a region for RPMA_MR_USAGE_SEND, in bytes, up to
-///   4 GiB - 1; NULL, 0 and 0 for a message without data.
+/// - `src`, `offset`, `len`: the message, up to 4 GiB - 1 bytes: a region that was registered with
+///   RPMA_MR_USAGE_SEND, an offset into it and a length, both in bytes. For a message without data,
+///   pass NULL, 0 and 0.
 /// - `flags`: RPMA_F_COMPLETION_ALWAYS or RPMA_F_COMPLETION_ON_ERROR.
-/// - `imm`: immediate data for the remote side's completion, in host byte order. They are sent in
-///   network byte order: the remote side finds them in its imm_data and takes ntohl(3) of them,
-///   where wc_flags has IBV_WC_WITH_IMM.
-/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+/// - `imm`: the immediate data, 4 bytes in host byte order. The library sends them in network byte
+///   order. If wc_flags of the other side's completion has IBV_WC_WITH_IMM, the other side gets
+///   them with ntohl(3) from its imm_data.
+/// - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `conn` is NULL, `flags` is 0, `src` is NULL while `offset` or `len` is not 0,
-///   `len` exceeds 32 bits, or address, offset and length together exceed 64 bits.
-/// - RPMA_E_PROVIDER: posting the work request failed; with errno ENOMEM, the send queue is full.
+/// - RPMA_E_INVAL: `conn` is NULL; `flags` is 0; `src` is NULL, but `offset` or `len` is not 0;
+///   `len` exceeds 32 bits; or the sum of the region's address, `offset` and `len` exceeds 64 bits.
+/// - RPMA_E_PROVIDER: ibv_post_send() failed. If errno is ENOMEM, the send queue is full.
 ///
 /// # Safety
 ///
-/// `conn` and `src` are NULL or live objects; the memory stays registered and unchanged until the
-/// operation completes.
+/// `conn` must be NULL or a connection that has not been deleted. `src` must be NULL or a region
+/// that has not been deregistered. The region must stay registered until the operation completes,
+/// and until then nothing may write the memory.
 ///
 /// # Thread safety
 ///
-/// May run in one thread while others wait for and poll completions of the connection.
+/// Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+/// for its completions and take them out.
 ///
 /// # Manual page
 ///
@@ -343,38 +374,43 @@ pub unsafe extern "C" fn rpma_send_with_imm(
     })
 }
 
-/// Posts a receive for a message of the remote side.
+/// Posts a receive for a message from the other side.
 ///
-/// Every message, and every write with immediate data, takes a receive, in the order of posting.
-/// Each receive gives a completion, with the opcode IBV_WC_RECV, or IBV_WC_RECV_RDMA_WITH_IMM for a
-/// write. One for the first message has to be posted before the connection: rpma_conn_req_recv().
-/// On a connection with a shared receive queue use rpma_srq_recv().
+/// Every message from the other side takes one receive, and so does every write with immediate
+/// data. They take receives in the order in which you posted them. Every receive gives a
+/// completion. Its opcode is IBV_WC_RECV for a message, and IBV_WC_RECV_RDMA_WITH_IMM for a write.
 ///
-/// A receive that is posted after an operation has failed is accepted, but may never complete: with
-/// soft-RoCE it does not. So do not wait for it. Receives that were posted before complete with
-/// IBV_WC_WR_FLUSH_ERR.
+/// Post a receive for the first message before you connect, with rpma_conn_req_recv(). If the
+/// connection uses a shared receive queue, use rpma_srq_recv().
+///
+/// If an operation of the connection has failed, you can still post a receive, but it may never
+/// complete; with soft-RoCE it does not. So do not wait for it. Receives that you posted before
+/// complete with IBV_WC_WR_FLUSH_ERR.
 ///
 /// # Parameters
 ///
 /// - `conn`: the connection.
-/// - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
-///   bytes, up to 4 GiB - 1; NULL, 0 and 0 to take a message without data.
-/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+/// - `dst`, `offset`, `len`: the memory for the message, up to 4 GiB - 1 bytes: a region that was
+///   registered with RPMA_MR_USAGE_RECV, an offset into it and a length, both in bytes. For a
+///   message without data, pass NULL, 0 and 0.
+/// - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `conn` is NULL, `dst` is NULL while `offset` or `len` is not 0, `len` exceeds 32
-///   bits, or address, offset and length together exceed 64 bits.
-/// - RPMA_E_PROVIDER: posting failed; with errno ENOMEM, the receive queue is full.
+/// - RPMA_E_INVAL: `conn` is NULL; `dst` is NULL, but `offset` or `len` is not 0; `len` exceeds 32
+///   bits; or the sum of the region's address, `offset` and `len` exceeds 64 bits.
+/// - RPMA_E_PROVIDER: ibv_post_recv() failed. If errno is ENOMEM, the receive queue is full.
 ///
 /// # Safety
 ///
-/// `conn` and `dst` are NULL or live objects; the memory stays registered and untouched until the
-/// receive completes.
+/// `conn` must be NULL or a connection that has not been deleted. `dst` must be NULL or a region
+/// that has not been deregistered. The region must stay registered until the receive completes, and
+/// until then nothing else may read or write the memory.
 ///
 /// # Thread safety
 ///
-/// May run in one thread while others wait for and poll completions of the connection.
+/// Only one thread at a time may post operations to a connection. Meanwhile, other threads may wait
+/// for its completions and take them out.
 ///
 /// # Manual page
 ///

@@ -15,37 +15,39 @@ use crate::provider::verbs::{DeviceCaps, Pd, device_name};
 
 const FILE: File = File::Peer;
 
-/// A peer: a device with a protection domain, which all that is created with it shares.
+/// A peer: an RDMA device together with a protection domain (PD). Everything that is created with
+/// the peer belongs to this PD.
 pub struct Peer {
     domain: Shared<Domain>,
 }
 
 /// Creates a peer on a device.
 ///
-/// A peer is the device together with a protection domain, in which the regions, shared receive
-/// queues and connections that are created with the peer work together. One for each device is
-/// enough.
+/// A peer is an RDMA device together with a protection domain (PD). The regions, shared receive
+/// queues and connections that you create with the peer belong to this PD, and can be used
+/// together. One peer for each device is enough.
 ///
 /// # Parameters
 ///
-/// - `ibv_ctx`: an open device, usually from rpma_utils_get_ibv_context(); it has to stay open as
-///   long as the peer.
-/// - `peer_ptr`: where the peer goes; delete it with rpma_peer_delete().
+/// - `ibv_ctx`: an open device, usually from rpma_utils_get_ibv_context(). It must stay open as
+///   long as the peer exists.
+/// - `peer_ptr`: receives the peer. Delete it with rpma_peer_delete().
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: an argument is NULL.
 /// - RPMA_E_NOMEM: out of memory.
-/// - RPMA_E_PROVIDER: querying the device or allocating the protection domain failed.
-/// - RPMA_E_UNKNOWN: allocating the protection domain failed for no reason given.
+/// - RPMA_E_PROVIDER: ibv_query_device_ex() or ibv_alloc_pd() failed.
+/// - RPMA_E_UNKNOWN: ibv_alloc_pd() failed and did not set errno.
 ///
 /// # Safety
 ///
-/// `ibv_ctx` is NULL or an open device; `peer_ptr` is NULL or writable.
+/// `ibv_ctx` must be NULL or an open device. `peer_ptr` must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread. A peer serves any number of threads.
+/// Any thread may call this function at any time. Any number of threads may use a peer at the same
+/// time.
 ///
 /// # Manual page
 ///
@@ -66,28 +68,30 @@ pub unsafe extern "C" fn rpma_peer_new(
 
 /// Deletes a peer.
 ///
-/// Before it, shut down its endpoints and delete what was created with it: connections, requests,
-/// regions, shared receive queues. If one of these is left, the device refuses and the protection
-/// domain is lost; what is left keeps working.
+/// First shut down its endpoints, and delete everything else that you have created with it:
+/// connections, requests, regions and shared receive queues. If one of these is left, the device
+/// refuses to deallocate the protection domain, which then leaks. What is left keeps working.
 ///
 /// # Parameters
 ///
-/// - `peer_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
-///   already.
+/// - `peer_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+///   If the handle is NULL already, the function does nothing and succeeds.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `peer_ptr` is NULL.
-/// - RPMA_E_PROVIDER: the device failed; with errno EBUSY, something is left.
+/// - RPMA_E_PROVIDER: ibv_dereg_mr() or ibv_dealloc_pd() failed. If errno is EBUSY, something that
+///   was created with the peer is left.
 ///
 /// # Safety
 ///
-/// `peer_ptr` is NULL or points to a handle that is NULL or owns a peer.
+/// `peer_ptr` must be NULL or point to a handle. The handle must be NULL, or own a peer that has
+/// not been deleted.
 ///
 /// # Thread safety
 ///
-/// Nothing may be created with the peer any more, and no request that was created with it may be
-/// connected at the same time.
+/// No thread may create anything with the peer during this call or afterwards. During this call, no
+/// thread may connect a request that was created with the peer.
 ///
 /// # Manual page
 ///

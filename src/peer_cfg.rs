@@ -11,8 +11,8 @@ use crate::log::{File, log, refused};
 
 const FILE: File = File::PeerCfg;
 
-/// A peer's configuration: whether data written to its persistent memory from afar are persistent
-/// once they are flushed (direct write to PMem).
+/// A peer configuration. It says whether data that are written remotely to a machine's persistent
+/// memory are persistent once they are flushed (direct write to PMem).
 pub struct PeerCfg {
     direct_write_to_pmem: AtomicBool,
 }
@@ -20,16 +20,19 @@ pub struct PeerCfg {
 /// One byte: 0 or 1.
 const DESCRIPTOR_SIZE: usize = 1;
 
-/// Creates a peer configuration, without direct write to PMem.
+/// Creates a peer configuration.
 ///
-/// The side that offers memory says with it what its machine does with written data, and sends the
-/// descriptor, of rpma_peer_cfg_get_descriptor(), to the other side; that one makes a configuration
-/// of the descriptor with rpma_peer_cfg_from_descriptor() and applies it with
-/// rpma_conn_apply_remote_peer_cfg().
+/// At first, it does not declare direct write to PMem: see
+/// rpma_peer_cfg_set_direct_write_to_pmem().
+///
+/// With a peer configuration, the side that offers memory says what its machine does with written
+/// data. That side sends the descriptor, see rpma_peer_cfg_get_descriptor(). The other side makes a
+/// configuration from it with rpma_peer_cfg_from_descriptor(), and applies it to the connection
+/// with rpma_conn_apply_remote_peer_cfg().
 ///
 /// # Parameters
 ///
-/// - `pcfg_ptr`: where the configuration goes; delete it with rpma_peer_cfg_delete().
+/// - `pcfg_ptr`: receives the configuration. Delete it with rpma_peer_cfg_delete().
 ///
 /// # Errors
 ///
@@ -38,11 +41,11 @@ const DESCRIPTOR_SIZE: usize = 1;
 ///
 /// # Safety
 ///
-/// `pcfg_ptr` is NULL or writable.
+/// `pcfg_ptr` must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -60,7 +63,8 @@ pub unsafe extern "C" fn rpma_peer_cfg_new(pcfg_ptr: *mut *mut PeerCfg) -> c_int
 ///
 /// # Parameters
 ///
-/// - `pcfg_ptr`: the handle, NULL afterwards; nothing happens if it is NULL already.
+/// - `pcfg_ptr`: the address of the handle. The function sets the handle to NULL. If the handle is
+///   NULL already, the function does nothing and succeeds.
 ///
 /// # Errors
 ///
@@ -68,11 +72,12 @@ pub unsafe extern "C" fn rpma_peer_cfg_new(pcfg_ptr: *mut *mut PeerCfg) -> c_int
 ///
 /// # Safety
 ///
-/// `pcfg_ptr` is NULL or points to a handle that is NULL or owns a configuration.
+/// `pcfg_ptr` must be NULL or point to a handle. The handle must be NULL, or own a configuration
+/// that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// Nothing else may use the configuration any more.
+/// No thread may use the configuration during this call or afterwards.
 ///
 /// # Manual page
 ///
@@ -85,17 +90,16 @@ pub unsafe extern "C" fn rpma_peer_cfg_delete(pcfg_ptr: *mut *mut PeerCfg) -> c_
 
 /// Declares whether direct write to PMem is possible.
 ///
-/// It is a statement about the machine that has the memory, which the library cannot verify: that
-/// data which the RDMA device has put into persistent memory are in the persistence domain, with no
-/// volatile cache between. On Intel platforms that is so with Data Direct I/O turned off for the
-/// device, or with caches that are flushed on power failure (eADR). Where it is declared and not
-/// so, a flush with RPMA_FLUSH_TYPE_PERSISTENT completes, and a power failure loses the data all
-/// the same.
+/// This is a statement about the machine that has the memory. The library cannot verify it. It says
+/// that data which the RDMA device has put into persistent memory are in the persistence domain,
+/// without a volatile cache in between. On Intel platforms this is so if Data Direct I/O is turned
+/// off for the device, or if the caches are flushed on power failure (eADR). If you declare it
+/// wrongly, a flush with RPMA_FLUSH_TYPE_PERSISTENT completes, but a power failure loses the data.
 ///
 /// # Parameters
 ///
 /// - `pcfg`: the configuration.
-/// - `supported`: true or false.
+/// - `supported`: true if direct write to PMem is possible, otherwise false.
 ///
 /// # Errors
 ///
@@ -103,11 +107,11 @@ pub unsafe extern "C" fn rpma_peer_cfg_delete(pcfg_ptr: *mut *mut PeerCfg) -> c_
 ///
 /// # Safety
 ///
-/// `pcfg` is NULL or a configuration.
+/// `pcfg` must be NULL or a configuration that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -130,7 +134,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_set_direct_write_to_pmem(
 /// # Parameters
 ///
 /// - `pcfg`: the configuration.
-/// - `supported`: where the answer goes.
+/// - `supported`: receives true or false.
 ///
 /// # Errors
 ///
@@ -138,11 +142,12 @@ pub unsafe extern "C" fn rpma_peer_cfg_set_direct_write_to_pmem(
 ///
 /// # Safety
 ///
-/// `pcfg` is NULL or a configuration; `supported` is NULL or writable.
+/// `pcfg` must be NULL or a configuration that has not been deleted. `supported` must be NULL or
+/// point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -160,15 +165,15 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_direct_write_to_pmem(
     })
 }
 
-/// Writes the descriptor of a peer configuration, to be sent to the other side.
+/// Writes the descriptor of a peer configuration into a buffer.
 ///
-/// How it gets there is the program's affair: usually as private data of the connection, next to
-/// the descriptors of regions.
+/// Your program sends the descriptor to the other side, usually as private data of the connection,
+/// next to the descriptors of regions.
 ///
 /// # Parameters
 ///
 /// - `pcfg`: the configuration.
-/// - `desc`: room for as many bytes as rpma_peer_cfg_get_descriptor_size() says.
+/// - `desc`: memory for the descriptor, of the size that rpma_peer_cfg_get_descriptor_size() gives.
 ///
 /// # Errors
 ///
@@ -176,11 +181,12 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_direct_write_to_pmem(
 ///
 /// # Safety
 ///
-/// `pcfg` is NULL or a configuration; `desc` is NULL or has the room.
+/// `pcfg` must be NULL or a configuration that has not been deleted. `desc` must be NULL or point
+/// to enough writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -204,7 +210,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_descriptor(
 /// # Parameters
 ///
 /// - `pcfg`: the configuration.
-/// - `desc_size`: where the size in bytes goes.
+/// - `desc_size`: receives the size in bytes.
 ///
 /// # Errors
 ///
@@ -212,11 +218,12 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_descriptor(
 ///
 /// # Safety
 ///
-/// `pcfg` is NULL or a configuration; `desc_size` is NULL or writable.
+/// `pcfg` must be NULL or a configuration that has not been deleted. `desc_size` must be NULL or
+/// point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -234,13 +241,13 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_descriptor_size(
     })
 }
 
-/// Creates a peer configuration from a descriptor that the other side sent.
+/// Creates a peer configuration from the other side's descriptor.
 ///
 /// # Parameters
 ///
-/// - `desc`: the descriptor. A longer one is fine; what follows is not read.
-/// - `desc_size`: its size in bytes.
-/// - `pcfg_ptr`: where the configuration goes; delete it with rpma_peer_cfg_delete().
+/// - `desc`: the descriptor. The function does not read the bytes that follow it.
+/// - `desc_size`: the number of bytes at `desc`. It may be larger than the descriptor.
+/// - `pcfg_ptr`: receives the configuration. Delete it with rpma_peer_cfg_delete().
 ///
 /// # Errors
 ///
@@ -249,11 +256,12 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_descriptor_size(
 ///
 /// # Safety
 ///
-/// `desc` is NULL or readable for `desc_size` bytes; `pcfg_ptr` is NULL or writable.
+/// `desc` must be NULL or point to `desc_size` readable bytes. `pcfg_ptr` must be NULL or point to
+/// writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///

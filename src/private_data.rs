@@ -8,14 +8,14 @@ use libc::c_void;
 
 use crate::error::{Error, Result};
 
-/// Data that go to the other side together with a request or its acceptance.
+/// Private data: bytes that one side sends to the other with a request or with its acceptance.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct rpma_conn_private_data {
-    /// The data.
+    /// The bytes.
     pub ptr: *mut c_void,
-    /// Their length in bytes.
+    /// The number of bytes.
     pub len: u8,
 }
 

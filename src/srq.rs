@@ -23,31 +23,33 @@ pub struct Srq {
     srq: verbs::Srq,
 }
 
-/// Creates a shared receive queue.
+/// Creates a shared receive queue (SRQ).
 ///
-/// Connections use it when their configuration names it: rpma_conn_cfg_set_srq(). Many connections
-/// can then live on few receives, which are posted with rpma_srq_recv().
+/// A connection uses it if the connection's configuration names it, see rpma_conn_cfg_set_srq().
+/// You post receives to it with rpma_srq_recv(). So many connections can share a few receives.
 ///
 /// # Parameters
 ///
 /// - `peer`: the peer.
-/// - `cfg`: the configuration, or NULL for the default one.
-/// - `srq_ptr`: where the shared receive queue goes; delete it with rpma_srq_delete(), after the
+/// - `cfg`: the configuration, or NULL for the default configuration.
+/// - `srq_ptr`: receives the shared receive queue. Delete it with rpma_srq_delete(), after the
 ///   connections that use it.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `peer` or `srq_ptr` is NULL.
 /// - RPMA_E_NOMEM: out of memory.
-/// - RPMA_E_PROVIDER: the device failed to make the queue, its completion channel or its CQ.
+/// - RPMA_E_PROVIDER: ibv_create_srq(), ibv_create_comp_channel(), ibv_create_cq() or
+///   ibv_req_notify_cq() failed.
 ///
 /// # Safety
 ///
-/// `peer` is NULL or a peer; `cfg` is NULL or a configuration; `srq_ptr` is NULL or writable.
+/// `peer` must be NULL or a peer that has not been deleted. `cfg` must be NULL or a configuration
+/// that has not been deleted. `srq_ptr` must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -69,27 +71,28 @@ pub unsafe extern "C" fn rpma_srq_new(
 
 /// Deletes a shared receive queue.
 ///
-/// Delete the connections that use it first: otherwise the device refuses, and the queue is lost;
-/// the connections keep working.
+/// Delete the connections that use it first. If you do not, the device refuses to destroy the
+/// queue, which then leaks. The connections keep working.
 ///
 /// # Parameters
 ///
-/// - `srq_ptr`: the handle, NULL afterwards whatever is returned; nothing happens if it is NULL
-///   already.
+/// - `srq_ptr`: the address of the handle. The function sets the handle to NULL, even if it fails.
+///   If the handle is NULL already, the function does nothing and succeeds.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `srq_ptr` is NULL.
-/// - RPMA_E_PROVIDER: the device failed to destroy something; all else is destroyed. With errno
-///   EBUSY, connections still use the queue.
+/// - RPMA_E_PROVIDER: ibv_destroy_cq(), ibv_destroy_comp_channel() or ibv_destroy_srq() failed. The
+///   function destroys everything else. If errno is EBUSY, connections still use the queue.
 ///
 /// # Safety
 ///
-/// `srq_ptr` is NULL or points to a handle that is NULL or owns a shared receive queue.
+/// `srq_ptr` must be NULL or point to a handle. The handle must be NULL, or own a shared receive
+/// queue that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// Nothing else may use the queue or its CQ any more.
+/// No thread may use the queue or its CQ during this call or afterwards.
 ///
 /// # Manual page
 ///
@@ -102,30 +105,32 @@ pub unsafe extern "C" fn rpma_srq_delete(srq_ptr: *mut *mut Srq) -> c_int {
 
 /// Posts a receive to a shared receive queue.
 ///
-/// The next message that arrives on any of the connections goes there; qp_num of the completion
-/// tells on which, see rpma_conn_get_qp_num().
+/// A message that arrives on any of the queue's connections takes the next receive. qp_num of the
+/// completion tells you which connection it was, see rpma_conn_get_qp_num().
 ///
 /// # Parameters
 ///
 /// - `srq`: the shared receive queue.
-/// - `dst`, `offset`, `len`: where the message goes: part of a region for RPMA_MR_USAGE_RECV, in
-///   bytes, up to 4 GiB - 1; NULL, 0 and 0 to take a message without data.
-/// - `op_context`: comes back as wr_id of the completion that rpma_cq_get_wc() takes out.
+/// - `dst`, `offset`, `len`: the memory for the message, up to 4 GiB - 1 bytes: a region that was
+///   registered with RPMA_MR_USAGE_RECV, an offset into it and a length, both in bytes. For a
+///   message without data, pass NULL, 0 and 0.
+/// - `op_context`: any pointer. rpma_cq_get_wc() gives it back as wr_id of the completion.
 ///
 /// # Errors
 ///
-/// - RPMA_E_INVAL: `srq` is NULL, `dst` is NULL while `offset` or `len` is not 0, `len` exceeds 32
-///   bits, or address, offset and length together exceed 64 bits.
-/// - RPMA_E_PROVIDER: posting failed; with errno ENOMEM, the queue is full.
+/// - RPMA_E_INVAL: `srq` is NULL; `dst` is NULL, but `offset` or `len` is not 0; `len` exceeds 32
+///   bits; or the sum of the region's address, `offset` and `len` exceeds 64 bits.
+/// - RPMA_E_PROVIDER: ibv_post_srq_recv() failed. If errno is ENOMEM, the queue is full.
 ///
 /// # Safety
 ///
-/// `srq` and `dst` are NULL or live objects; the memory stays registered and untouched until the
-/// receive completes.
+/// `srq` must be NULL or a shared receive queue that has not been deleted. `dst` must be NULL or a
+/// region that has not been deregistered. The region must stay registered until the receive
+/// completes, and until then nothing else may read or write the memory.
 ///
 /// # Thread safety
 ///
-/// May be called from several threads at once.
+/// Several threads may call this function for the same queue at the same time.
 ///
 /// # Manual page
 ///
@@ -161,7 +166,8 @@ pub unsafe extern "C" fn rpma_srq_recv(
 /// # Parameters
 ///
 /// - `srq`: the shared receive queue.
-/// - `rcq_ptr`: where the CQ goes; NULL if there is none. It is the queue's, and goes with it.
+/// - `rcq_ptr`: receives the CQ, or NULL if there is none. The CQ belongs to the queue, and is
+///   deleted together with it.
 ///
 /// # Errors
 ///
@@ -169,11 +175,12 @@ pub unsafe extern "C" fn rpma_srq_recv(
 ///
 /// # Safety
 ///
-/// `srq` is NULL or a shared receive queue; `rcq_ptr` is NULL or writable.
+/// `srq` must be NULL or a shared receive queue that has not been deleted. `rcq_ptr` must be NULL
+/// or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///

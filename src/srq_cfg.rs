@@ -7,20 +7,22 @@ use libc::c_int;
 
 use crate::ffi::{self, Out, Owned};
 
-/// A configuration of shared receive queues. Each field is read once, when a queue is made.
+/// A configuration of shared receive queues. Each field is read once, when a queue is created.
 pub struct SrqCfg {
     rq_size: AtomicU32,
     rcq_size: AtomicU32,
 }
 
-/// Creates a configuration of shared receive queues with the default values.
+/// Creates a configuration of shared receive queues.
 ///
-/// The defaults: a receive queue of 20 entries and a CQ of its own of 20 entries. rpma_srq_new()
-/// reads the configuration; changing it later changes nothing for queues that exist.
+/// It has the default values: a shared receive queue of 20 entries, and a CQ for it of 20 entries.
+///
+/// rpma_srq_new() reads the configuration. If you change it later, queues that exist stay as they
+/// are.
 ///
 /// # Parameters
 ///
-/// - `cfg_ptr`: where the configuration goes; delete it with rpma_srq_cfg_delete().
+/// - `cfg_ptr`: receives the configuration. Delete it with rpma_srq_cfg_delete().
 ///
 /// # Errors
 ///
@@ -29,11 +31,11 @@ pub struct SrqCfg {
 ///
 /// # Safety
 ///
-/// `cfg_ptr` is NULL or writable.
+/// `cfg_ptr` must be NULL or point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -47,11 +49,12 @@ pub unsafe extern "C" fn rpma_srq_cfg_new(cfg_ptr: *mut *mut SrqCfg) -> c_int {
     })
 }
 
-/// Deletes a configuration of shared receive queues. What was made with it stays as it is.
+/// Deletes a configuration of shared receive queues. Queues that were created with it stay.
 ///
 /// # Parameters
 ///
-/// - `cfg_ptr`: the handle, NULL afterwards; nothing happens if it is NULL already.
+/// - `cfg_ptr`: the address of the handle. The function sets the handle to NULL. If the handle is
+///   NULL already, the function does nothing and succeeds.
 ///
 /// # Errors
 ///
@@ -59,11 +62,12 @@ pub unsafe extern "C" fn rpma_srq_cfg_new(cfg_ptr: *mut *mut SrqCfg) -> c_int {
 ///
 /// # Safety
 ///
-/// `cfg_ptr` is NULL or points to a handle that is NULL or owns a configuration.
+/// `cfg_ptr` must be NULL or point to a handle. The handle must be NULL, or own a configuration
+/// that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// Nothing else may use the configuration any more.
+/// No thread may use the configuration during this call or afterwards.
 ///
 /// # Manual page
 ///
@@ -79,7 +83,7 @@ pub unsafe extern "C" fn rpma_srq_cfg_delete(cfg_ptr: *mut *mut SrqCfg) -> c_int
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rq_size`: the size, in entries. One that the device cannot make fails in rpma_srq_new(), with
+/// - `rq_size`: the size in entries. If the device does not support it, rpma_srq_new() fails with
 ///   RPMA_E_PROVIDER.
 ///
 /// # Errors
@@ -88,11 +92,11 @@ pub unsafe extern "C" fn rpma_srq_cfg_delete(cfg_ptr: *mut *mut SrqCfg) -> c_int
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration.
+/// `cfg` must be NULL or a configuration that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -112,7 +116,7 @@ pub unsafe extern "C" fn rpma_srq_cfg_set_rq_size(cfg: *mut SrqCfg, rq_size: u32
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rq_size`: where the size in entries goes.
+/// - `rq_size`: receives the size in entries.
 ///
 /// # Errors
 ///
@@ -120,11 +124,12 @@ pub unsafe extern "C" fn rpma_srq_cfg_set_rq_size(cfg: *mut SrqCfg, rq_size: u32
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration; `rq_size` is NULL or writable.
+/// `cfg` must be NULL or a configuration that has not been deleted. `rq_size` must be NULL or point
+/// to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -141,13 +146,14 @@ pub unsafe extern "C" fn rpma_srq_cfg_get_rq_size(cfg: *const SrqCfg, rq_size: *
 
 /// Sets the size of the CQ that belongs to the shared receive queue.
 ///
-/// With 0, receives complete on the CQs of the connections that they arrived on.
+/// If the size is 0, there is no such CQ. Then a receive completes in the CQ of the connection that
+/// its message arrived on.
 ///
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rcq_size`: the size, in entries; 0 for no CQ of its own. One that the device cannot make
-///   fails in rpma_srq_new(), with RPMA_E_PROVIDER.
+/// - `rcq_size`: the size in entries, or 0 for no CQ. If the device does not support it,
+///   rpma_srq_new() fails with RPMA_E_PROVIDER.
 ///
 /// # Errors
 ///
@@ -155,11 +161,11 @@ pub unsafe extern "C" fn rpma_srq_cfg_get_rq_size(cfg: *const SrqCfg, rq_size: *
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration.
+/// `cfg` must be NULL or a configuration that has not been deleted.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -179,7 +185,7 @@ pub unsafe extern "C" fn rpma_srq_cfg_set_rcq_size(cfg: *mut SrqCfg, rcq_size: u
 /// # Parameters
 ///
 /// - `cfg`: the configuration.
-/// - `rcq_size`: where the size in entries goes.
+/// - `rcq_size`: receives the size in entries.
 ///
 /// # Errors
 ///
@@ -187,11 +193,12 @@ pub unsafe extern "C" fn rpma_srq_cfg_set_rcq_size(cfg: *mut SrqCfg, rcq_size: u
 ///
 /// # Safety
 ///
-/// `cfg` is NULL or a configuration; `rcq_size` is NULL or writable.
+/// `cfg` must be NULL or a configuration that has not been deleted. `rcq_size` must be NULL or
+/// point to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///

@@ -22,43 +22,46 @@ use crate::provider::verbs::DeviceCaps;
 #[allow(non_camel_case_types)]
 #[repr(C)]
 pub enum rpma_util_ibv_context_type {
-    /// The one that has the address.
+    /// The device that has the address.
     RPMA_UTIL_IBV_CONTEXT_LOCAL,
-    /// The one that reaches the address.
+    /// The device that leads to the address.
     RPMA_UTIL_IBV_CONTEXT_REMOTE,
 }
 
-/// `enum rpma_util_ibv_context_type` as a caller may really pass it.
+/// `enum rpma_util_ibv_context_type` as C callers pass it: any int.
 #[allow(non_camel_case_types)]
 pub type rpma_util_ibv_context_type_raw = c_int;
 
 /// Finds the RDMA device for an address.
 ///
-/// A server looks for the device that has the address it will listen at; a client looks for the
-/// device through which it will reach the server's address. The device belongs to librdmacm, which
-/// keeps it open until the process ends: do not close it.
+/// A server looks for the device that has the address at which it will listen. A client looks for
+/// the device that leads to the server's address. The device belongs to librdmacm, which keeps it
+/// open until the process ends: do not close it.
 ///
 /// # Parameters
 ///
-/// - `addr`: host name or address, IPv4 or IPv6, a link-local one with its scope
-///   (`fe80::1%eth0`). Where a name has several addresses, each is tried, in the resolver's order.
+/// - `addr`: a host name, or an IPv4 or IPv6 address. A link-local address needs its scope, as in
+///   `fe80::1%eth0`. If a name has several addresses, the function tries one after the other, in
+///   the resolver's order.
 /// - `type`: which device to look for.
-/// - `ibv_ctx_ptr`: where the device goes; the input of rpma_peer_new().
+/// - `ibv_ctx_ptr`: receives the device. Pass it to rpma_peer_new().
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: `addr` or `ibv_ctx_ptr` is NULL, or `type` is unknown.
-/// - RPMA_E_PROVIDER: the lookup, or binding or resolving the address failed; with errno EAGAIN,
-///   the resolver failed for now; with errno ENODEV, the address is local but on no RDMA device, as
-///   are 127.0.0.1 and 0.0.0.0, or a node of /dev/infiniband is missing, which the log names.
+/// - RPMA_E_PROVIDER: rdma_getaddrinfo(), rdma_create_id(), rdma_bind_addr() or rdma_resolve_addr()
+///   failed. If errno is EAGAIN, the resolver has failed for the moment: try again. If errno is
+///   ENODEV, the address is local, but no RDMA device has it, as with 127.0.0.1 and 0.0.0.0; or a
+///   file in /dev/infiniband is missing, and the log names it.
 ///
 /// # Safety
 ///
-/// `addr` is NULL or a C string; `ibv_ctx_ptr` is NULL or writable.
+/// `addr` must be NULL or point to a string that ends with NUL. `ibv_ctx_ptr` must be NULL or point
+/// to writable memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -79,28 +82,30 @@ pub unsafe extern "C" fn rpma_utils_get_ibv_context(
     })
 }
 
-/// Tells whether a device can register memory that is paged in on demand.
+/// Tells whether a device supports on-demand paging (ODP).
 ///
-/// Registering a file on a DAX file system needs that. A device DAX and ordinary memory do not.
+/// rpma_mr_reg() needs it to register a file on a DAX file system. It does not need it for a device
+/// DAX or for ordinary memory.
 ///
 /// # Parameters
 ///
 /// - `ibv_ctx`: an open device.
-/// - `is_odp_capable`: 1 where reads and writes over reliable connections can use on-demand
-///   paging, else 0.
+/// - `is_odp_capable`: receives 1 if reads and writes over reliable connections can use on-demand
+///   paging, otherwise 0.
 ///
 /// # Errors
 ///
 /// - RPMA_E_INVAL: an argument is NULL.
-/// - RPMA_E_PROVIDER: querying the device failed.
+/// - RPMA_E_PROVIDER: ibv_query_device_ex() failed.
 ///
 /// # Safety
 ///
-/// `ibv_ctx` is NULL or an open device; `is_odp_capable` is NULL or writable.
+/// `ibv_ctx` must be NULL or an open device. `is_odp_capable` must be NULL or point to writable
+/// memory.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -123,7 +128,8 @@ pub unsafe extern "C" fn rpma_utils_ibv_context_is_odp_capable(
 ///
 /// # Parameters
 ///
-/// - `conn_event`: the event, as rpma_conn_next_event() gives it; any other number has a text, too.
+/// - `conn_event`: the event that rpma_conn_next_event() gave. For any other number, the text says
+///   that the event is not supported.
 ///
 /// # Errors
 ///
@@ -131,11 +137,11 @@ pub unsafe extern "C" fn rpma_utils_ibv_context_is_odp_capable(
 ///
 /// # Safety
 ///
-/// Always safe. The text is constant and never freed.
+/// Always safe. The text is constant: do not change it or free it.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///
@@ -151,8 +157,8 @@ pub unsafe extern "C" fn rpma_utils_conn_event_2str(
 ///
 /// # Parameters
 ///
-/// - `ret`: what a function of this library returned: 0 or one of RPMA_E_* for a text of its own;
-///   any other number has a text, too.
+/// - `ret`: the value that a function of this library returned: 0 or one of RPMA_E_*. For any other
+///   number, the text says that the error is unknown.
 ///
 /// # Errors
 ///
@@ -160,11 +166,11 @@ pub unsafe extern "C" fn rpma_utils_conn_event_2str(
 ///
 /// # Safety
 ///
-/// Always safe. The text is constant and never freed.
+/// Always safe. The text is constant: do not change it or free it.
 ///
 /// # Thread safety
 ///
-/// May be called from any thread at any time.
+/// Any thread may call this function at any time.
 ///
 /// # Manual page
 ///

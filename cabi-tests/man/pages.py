@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks the manual pages: pages.py CHECK PAGES ARGUMENTS...
 
-Each function below is a check; what it finds is printed, and the exit status is 1 then.
+Each function below is a check. If it finds something, this prints it and exits with status 1.
 """
 
+import gzip
 import pathlib
 import re
 import subprocess
@@ -16,7 +17,7 @@ FOREIGN = {
     "ibv_poll_cq(3)", "ibv_post_send(3)", "ibv_query_device(3)", "ibv_query_port(3)",
     "ibv_reg_mr(3)",  # libibverbs-dev
     "rdma_cm(7)",  # librdmacm-dev
-    "epoll(7)", "fork(2)", "malloc(3)", "memfd_create(2)", "mmap(2)", "ntohl(3)",
+    "epoll(7)", "fcntl(2)", "fork(2)", "malloc(3)", "memfd_create(2)", "mmap(2)", "ntohl(3)",
     "openlog(3)", "poll(2)", "printf(3)", "syslog(3)",  # manpages-dev
     "pkg-config(1)", "valgrind(1)",
 }
@@ -26,6 +27,14 @@ SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "RETURN VALUE", "ERRORS", "NOTES"
 OPTIONAL = {"EXAMPLES"}
 
 WIDTH = 80
+
+# The longest purpose in a NAME section, in characters.
+PURPOSE = 66
+
+# References that the C library's pages make and ours need not: (page, reference).
+OMITTED = {
+    ("rpma_mr_advise", "ibv_mr_advise(3)"),  # a misprint: the page is ibv_advise_mr(3)
+}
 
 
 class Page:
@@ -100,6 +109,8 @@ def lexgrog(pages, program):
             yield f"{page.reference}: {found}"
         elif not re.match(r"[a-z]", what[2]) or what[2].endswith("."):
             yield f"{page.reference}: not a purpose: {what[2]}"
+        elif len(what[2]) > PURPOSE:
+            yield f"{page.reference}: {len(what[2])} characters: {what[2]}"
 
 
 def width(pages):
@@ -124,6 +135,37 @@ def references(pages):
         if page.name != "librpma":
             yield from (f"{page.reference} does not list {name}" for name
                         in page.references() - listed - {page.reference})
+
+
+def original(pages, folder):
+    """Our SEE ALSO leads wherever that of the C library's page leads."""
+    theirs = {}
+    for path in pathlib.Path(folder).glob("man3/*.3.gz"):
+        with gzip.open(path, "rt") as file:
+            text = re.sub(r"\\f(?:\[\w*\]|\w)", "", file.read())
+        listed = text.split(".SH SEE ALSO\n")[1]
+        theirs[path.name.removesuffix(".3.gz")] = set(re.findall(r"[a-z]\w+\(\d\)", listed))
+    ours = {page.name: set(re.findall(r"[a-z]\w+\(\d\)", page.sections["SEE ALSO"]))
+            for page in functions(pages)}
+    if theirs.keys() != ours.keys():
+        yield f"pages of one library only: {theirs.keys() ^ ours.keys()}"
+    missing = {(name, reference) for name, references in theirs.items()
+               for reference in references - ours.get(name, set())}
+    yield from (f"{name}(3) does not lead to {reference}" for name, reference in missing - OMITTED)
+    yield from (f"{name}(3) does lead to {reference}" for name, reference in OMITTED - missing)
+
+
+def provider(pages):
+    """RPMA_E_PROVIDER names the provider's calls that may fail."""
+    found = 0
+    for page in functions(pages):
+        text = re.search(r"^RPMA_E_PROVIDER\n(.*?)(?=^\.(?:TP|PP)|\Z)", page.sections["ERRORS"],
+                         flags=re.MULTILINE | re.DOTALL)
+        found += bool(text)
+        if text and not re.search(r"\b(?:ibv|rdma)_\w+\(\)", text[1]):
+            yield f"{page.reference}: {text[1]}"
+    if not found:
+        yield "no page has RPMA_E_PROVIDER"
 
 
 def reachable(pages):
@@ -194,8 +236,8 @@ def functions(pages):
     return [page for page in pages if page.name != "librpma"]
 
 
-CHECKS = (exported, sections, mandoc, groff, lexgrog, width, references, reachable, constants,
-          inval, environment, examples)
+CHECKS = (exported, sections, mandoc, groff, lexgrog, width, references, original, provider,
+          reachable, constants, inval, environment, examples)
 
 
 def main():
