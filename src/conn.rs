@@ -9,16 +9,17 @@ use rdma_sys::{ibv_cq, rdma_cm_event_type, rdma_conn_param};
 
 use crate::conn_cfg::Settings;
 use crate::cq::Cq;
-use crate::domain::{self, Domain};
-use crate::error::{Checked, Error, Result, Teardown};
+use crate::domain::Domain;
+use crate::error::{Checked, Error, Result};
 use crate::ffi::{self, Out, Owned, Shared, c_bool};
-use crate::flush_buffer::{self, FlushBuffer};
+use crate::flush_buffer::FlushBuffer;
 use crate::log::{File, log, refused};
 use crate::peer_cfg::PeerCfg;
 use crate::private_data::{PrivateData, rpma_conn_private_data};
 use crate::provider::cm::{CmId, EventChannel};
 use crate::provider::qp::{Qp, QpAttributes};
 use crate::provider::verbs::{CompChannel, ack_foreign_event, next_cq_event};
+use crate::teardown::{End, end_in_order};
 
 const FILE: File = File::Conn;
 
@@ -51,19 +52,25 @@ pub type rpma_conn_event_raw = c_int;
 /// A connection. A connection request is one, too, until it is connected: the object stays in
 /// its place, so that nothing is left that can fail after the other side was told.
 pub struct Conn {
-    // In the order in which they have to go: the QP uses the CQs, these use the shared channel.
-    qp: Qp,
-    rcq: Option<Cq>,
-    cq: Cq,
-    id: CmId,
-    shared_channel: Option<CompChannel>,
-    private_data: PrivateData,
-    /// None as long as it is a request.
-    flush_buffer: Option<Shared<FlushBuffer>>,
-    domain: Shared<Domain>,
+    objects: Objects,
     direct_write_to_pmem: AtomicBool,
     /// It was accepted on this side.
     accepted: bool,
+}
+
+end_in_order! {
+    /// The QP uses the CQs, and these use the shared channel.
+    struct Objects {
+        qp: Qp,
+        rcq: Option<Cq>,
+        cq: Cq,
+        id: CmId,
+        shared_channel: Option<CompChannel>,
+        private_data: PrivateData,
+        /// None as long as it is a request, and where flushes are native.
+        flush_buffer: Option<Shared<FlushBuffer>>,
+        domain: Shared<Domain>,
+    }
 }
 
 /// Gets the file descriptor of a connection's events.
@@ -94,7 +101,7 @@ pub struct Conn {
 /// rpma_conn_get_event_fd(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_get_event_fd(conn: *const Conn, fd: *mut c_int) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(fd)?) };
         out.set(conn.event_channel()?.fd());
@@ -145,7 +152,7 @@ pub unsafe extern "C" fn rpma_conn_next_event(
     conn: *mut Conn,
     event: *mut rpma_conn_event_raw,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(event)?) };
         conn.next_event(out)
@@ -185,10 +192,10 @@ pub unsafe extern "C" fn rpma_conn_get_private_data(
     conn: *const Conn,
     pdata: *mut rpma_conn_private_data,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(pdata)?) };
-        out.set(conn.private_data.get());
+        out.set(conn.private_data());
         Ok(())
     })
 }
@@ -225,7 +232,7 @@ pub unsafe extern "C" fn rpma_conn_apply_remote_peer_cfg(
     conn: *mut Conn,
     pcfg: *const PeerCfg,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1.
         let (conn, pcfg) = unsafe { (ffi::borrow(conn)?, ffi::borrow(pcfg)?) };
         conn.direct_write_to_pmem.store(pcfg.direct_write_to_pmem(), Ordering::Relaxed);
@@ -261,10 +268,10 @@ pub unsafe extern "C" fn rpma_conn_apply_remote_peer_cfg(
 /// rpma_conn_get_qp_num(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_get_qp_num(conn: *const Conn, qp_num: *mut u32) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(qp_num)?) };
-        out.set(conn.qp.number());
+        out.set(conn.qp().number());
         Ok(())
     })
 }
@@ -297,10 +304,10 @@ pub unsafe extern "C" fn rpma_conn_get_qp_num(conn: *const Conn, qp_num: *mut u3
 /// rpma_conn_get_cq(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_get_cq(conn: *const Conn, cq_ptr: *mut *mut Cq) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(cq_ptr)?) };
-        out.set(from_ref(&conn.cq).cast_mut());
+        out.set(from_ref(&conn.objects.cq).cast_mut());
         Ok(())
     })
 }
@@ -332,10 +339,10 @@ pub unsafe extern "C" fn rpma_conn_get_cq(conn: *const Conn, cq_ptr: *mut *mut C
 /// rpma_conn_get_rcq(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_get_rcq(conn: *const Conn, rcq_ptr: *mut *mut Cq) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(rcq_ptr)?) };
-        out.set(conn.rcq.as_ref().map_or(null_mut(), |rcq| from_ref(rcq).cast_mut()));
+        out.set(conn.objects.rcq.as_ref().map_or(null_mut(), |rcq| from_ref(rcq).cast_mut()));
         Ok(())
     })
 }
@@ -372,7 +379,7 @@ pub unsafe extern "C" fn rpma_conn_get_rcq(conn: *const Conn, rcq_ptr: *mut *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_disconnect(conn: *mut Conn) -> c_int {
     // SAFETY: the caller's promise 1.
-    ffi::call(|| unsafe { ffi::borrow(conn) }?.disconnect())
+    ffi::status_of(|| unsafe { ffi::borrow(conn) }?.disconnect())
 }
 
 /// Deletes a connection, with its CQs and its private data.
@@ -406,7 +413,7 @@ pub unsafe extern "C" fn rpma_conn_disconnect(conn: *mut Conn) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_delete(conn_ptr: *mut *mut Conn) -> c_int {
     // SAFETY: the caller's promise 3.
-    unsafe { ffi::delete(conn_ptr, |conn| conn.into_inner().destroy()) }
+    unsafe { ffi::delete(conn_ptr, |conn| conn.into_inner().end()) }
 }
 
 /// Gets the file descriptor of a shared completion channel.
@@ -439,7 +446,7 @@ pub unsafe extern "C" fn rpma_conn_delete(conn_ptr: *mut *mut Conn) -> c_int {
 /// rpma_conn_get_compl_fd(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_get_compl_fd(conn: *const Conn, fd: *mut c_int) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(fd)?) };
         out.set(conn.shared_channel()?.fd());
@@ -495,7 +502,7 @@ pub unsafe extern "C" fn rpma_conn_wait(
 ) -> c_int {
     // There is one flag, and waiting is all that this call can do.
     let _ = flags;
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (conn, out) = unsafe { (ffi::borrow(conn)?, Out::new(cq)?) };
         // SAFETY: the caller's promise 2 for `is_rcq`.
@@ -550,36 +557,27 @@ impl Conn {
                 rq_size: settings.rq_size,
             },
         )?;
-        Owned::new(Self {
-            qp,
-            rcq,
-            cq,
-            id,
-            shared_channel,
-            private_data,
-            flush_buffer: None,
-            domain,
-            direct_write_to_pmem: AtomicBool::new(false),
-            accepted: false,
-        })
+        let objects =
+            Objects { qp, rcq, cq, id, shared_channel, private_data, flush_buffer: None, domain };
+        Owned::new(Self { objects, direct_write_to_pmem: AtomicBool::new(false), accepted: false })
     }
 
     #[inline]
     pub(crate) fn qp(&self) -> &Qp {
-        &self.qp
+        &self.objects.qp
     }
 
     pub(crate) fn id(&self) -> &CmId {
-        &self.id
+        &self.objects.id
     }
 
     pub(crate) fn id_mut(&mut self) -> &mut CmId {
-        &mut self.id
+        &mut self.objects.id
     }
 
     #[inline]
     pub(crate) fn flush_buffer(&self) -> Option<&FlushBuffer> {
-        self.flush_buffer.as_deref()
+        self.objects.flush_buffer.as_deref()
     }
 
     #[inline]
@@ -588,31 +586,31 @@ impl Conn {
     }
 
     pub(crate) fn private_data(&self) -> rpma_conn_private_data {
-        self.private_data.get()
+        self.objects.private_data.get()
     }
 
     /// Takes a share of the buffer that flushes read into, unless they go out natively.
     pub(crate) fn prepare_flush(&mut self) -> Result {
-        if self.qp.native_flush().is_none() {
-            self.flush_buffer = Some(self.domain.flush_buffer()?);
+        if self.objects.qp.native_flush().is_none() {
+            self.objects.flush_buffer = Some(self.objects.domain.flush_buffer()?);
         }
         Ok(())
     }
 
     /// Accepts an incoming request.
     pub(crate) fn accept(&mut self, param: &mut rdma_conn_param) -> Result {
-        self.id.accept(param)?;
+        self.objects.id.accept(param)?;
         self.accepted = true;
-        self.qp.shorten_rnr_timer();
+        self.objects.qp.shorten_rnr_timer();
         Ok(())
     }
 
     fn event_channel(&self) -> Checked<&EventChannel> {
-        self.id.channel().ok_or(Error::Unknown)
+        self.objects.id.channel().ok_or(Error::Unknown)
     }
 
     fn shared_channel(&self) -> Checked<&CompChannel> {
-        self.shared_channel.as_ref().ok_or(Error::NotSharedChannel)
+        self.objects.shared_channel.as_ref().ok_or(Error::NotSharedChannel)
     }
 
     /// Takes the next event. One that says nothing about the connection is RPMA_E_UNKNOWN.
@@ -621,9 +619,9 @@ impl Conn {
         let kind = event.kind();
         let name = event.name();
         if kind == rdma_cm_event_type::RDMA_CM_EVENT_ESTABLISHED {
-            self.private_data.store(event.private_data());
+            self.objects.private_data.store(event.private_data());
             if !self.accepted {
-                self.qp.shorten_rnr_timer();
+                self.objects.qp.shorten_rnr_timer();
             }
         }
         event.ack()?;
@@ -638,7 +636,7 @@ impl Conn {
     }
 
     fn disconnect(&self) -> Result {
-        self.id.disconnect()?;
+        self.objects.id.disconnect()?;
         log!(Notice, c"rpma_conn_disconnect", c"disconnecting");
         Ok(())
     }
@@ -646,26 +644,26 @@ impl Conn {
     /// Takes the next completion event and tells the CQ it is about.
     #[inline(always)]
     fn wait(&self, out: Out<*mut Cq>, is_rcq: Option<Out<c_bool>>) -> Result {
-        let channel = self.shared_channel()?.get();
+        let channel = **self.shared_channel()?;
         // SAFETY: the channel lives as long as the connection.
         let cq = unsafe { next_cq_event(channel) }?;
-        if cq == self.cq.as_ptr() {
-            tell(&self.cq, false, out, is_rcq)
+        if cq == self.objects.cq.as_ptr() {
+            hand_out(&self.objects.cq, false, out, is_rcq)
         } else {
-            self.tell_other(cq, out, is_rcq)
+            self.hand_out_other(cq, out, is_rcq)
         }
     }
 
     /// Out of line, so that waiting for the CQ of most operations is fast.
     #[inline(never)]
-    fn tell_other(
+    fn hand_out_other(
         &self,
         cq: *mut ibv_cq,
         out: Out<*mut Cq>,
         is_rcq: Option<Out<c_bool>>,
     ) -> Result {
-        if let Some(rcq) = self.rcq.as_ref().filter(|rcq| rcq.as_ptr() == cq) {
-            return tell(rcq, true, out, is_rcq);
+        if let Some(rcq) = self.objects.rcq.as_ref().filter(|rcq| rcq.as_ptr() == cq) {
+            return hand_out(rcq, true, out, is_rcq);
         }
         // SAFETY: the provider gave us the event of this CQ just now. Unacknowledged, it would keep
         // that CQ from being destroyed.
@@ -673,31 +671,23 @@ impl Conn {
         let why = c"event of another connection's CQ";
         Err(refused!(Unknown, c"rpma_conn_wait", why))
     }
+}
 
-    /// Tears everything down to the end and gives the first failure. A request that was not
-    /// answered is rejected.
-    pub(crate) fn destroy(self) -> Result {
-        let mut teardown = Teardown::new();
-        self.qp.destroy();
-        if let Some(rcq) = self.rcq {
-            teardown.step(rcq.destroy());
-        }
-        teardown.step(self.cq.destroy());
-        teardown.step(self.id.destroy());
-        if let Some(channel) = self.shared_channel {
-            teardown.step(channel.destroy());
-        }
-        if let Some(buffer) = self.flush_buffer {
-            teardown.step(flush_buffer::release(buffer));
-        }
-        teardown.step(domain::leave(self.domain));
-        teardown.finish()
+impl End for Conn {
+    /// A request that was not answered is rejected.
+    fn end(self) -> Result {
+        self.objects.end()
     }
 }
 
-/// Tells that `ready`, whose event was just taken, has completions.
+/// Hands `ready`, whose event was just taken, to the caller.
 #[inline(always)]
-fn tell(ready: &Cq, ready_is_rcq: bool, out: Out<*mut Cq>, is_rcq: Option<Out<c_bool>>) -> Result {
+fn hand_out(
+    ready: &Cq,
+    ready_is_rcq: bool,
+    out: Out<*mut Cq>,
+    is_rcq: Option<Out<c_bool>>,
+) -> Result {
     if let Err(failure) = ready.event_taken() {
         out.set(null_mut());
         return Err(failure);

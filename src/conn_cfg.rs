@@ -56,7 +56,7 @@ pub struct ConnCfg {
 /// rpma_conn_cfg_new(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_cfg_new(cfg_ptr: *mut *mut ConnCfg) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 2 for `cfg_ptr`.
         let out = unsafe { Out::new(cfg_ptr) }?;
         out.give(Owned::new(ConnCfg::new()))
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_delete(cfg_ptr: *mut *mut ConnCfg) -> c_i
 /// rpma_conn_cfg_set_timeout(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_cfg_set_timeout(cfg: *mut ConnCfg, timeout_ms: c_int) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1 for `cfg`.
         let cfg = unsafe { ffi::borrow(cfg) }?;
         if timeout_ms < 0 {
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_timeout(
     cfg: *const ConnCfg,
     timeout_ms: *mut c_int,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(timeout_ms)?) };
         out.set(cfg.timeout.load(Ordering::Relaxed));
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_timeout(
 /// rpma_conn_cfg_set_cq_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_cfg_set_cq_size(cfg: *mut ConnCfg, cq_size: u32) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1 for `cfg`.
         let cfg = unsafe { ffi::borrow(cfg) }?;
         cfg.cq_size.store(cq_size, Ordering::Relaxed);
@@ -238,7 +238,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_compl_channel(
     cfg: *const ConnCfg,
     shared: *mut c_bool,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(shared)?) };
         out.set(cfg.compl_channel.load(Ordering::Relaxed));
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_set_compl_channel(
     cfg: *mut ConnCfg,
     shared: c_bool,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1 for `cfg`.
         let cfg = unsafe { ffi::borrow(cfg) }?;
         cfg.compl_channel.store(c_bool::from(shared != 0), Ordering::Relaxed);
@@ -314,7 +314,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_cq_size(
     cfg: *const ConnCfg,
     cq_size: *mut u32,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(cq_size)?) };
         out.set(cfg.cq_size.load(Ordering::Relaxed));
@@ -351,7 +351,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_cq_size(
 /// rpma_conn_cfg_set_rcq_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_cfg_set_rcq_size(cfg: *mut ConnCfg, rcq_size: u32) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1 for `cfg`.
         let cfg = unsafe { ffi::borrow(cfg) }?;
         cfg.rcq_size.store(rcq_size, Ordering::Relaxed);
@@ -387,7 +387,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_rcq_size(
     cfg: *const ConnCfg,
     rcq_size: *mut u32,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(rcq_size)?) };
         out.set(cfg.rcq_size.load(Ordering::Relaxed));
@@ -425,7 +425,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_rcq_size(
 /// rpma_conn_cfg_set_sq_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_cfg_set_sq_size(cfg: *mut ConnCfg, sq_size: u32) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1 for `cfg`.
         let cfg = unsafe { ffi::borrow(cfg) }?;
         cfg.sq_size.store(sq_size, Ordering::Relaxed);
@@ -461,7 +461,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_sq_size(
     cfg: *const ConnCfg,
     sq_size: *mut u32,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(sq_size)?) };
         out.set(cfg.sq_size.load(Ordering::Relaxed));
@@ -497,7 +497,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_sq_size(
 /// rpma_conn_cfg_set_rq_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_cfg_set_rq_size(cfg: *mut ConnCfg, rq_size: u32) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1 for `cfg`.
         let cfg = unsafe { ffi::borrow(cfg) }?;
         cfg.rq_size.store(rq_size, Ordering::Relaxed);
@@ -533,7 +533,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_rq_size(
     cfg: *const ConnCfg,
     rq_size: *mut u32,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(rq_size)?) };
         out.set(cfg.rq_size.load(Ordering::Relaxed));
@@ -569,7 +569,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_rq_size(
 /// rpma_conn_cfg_set_srq(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_cfg_set_srq(cfg: *mut ConnCfg, srq: *mut Srq) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1 for `cfg`.
         let cfg = unsafe { ffi::borrow(cfg) }?;
         ffi::required(srq)?;
@@ -607,7 +607,7 @@ pub unsafe extern "C" fn rpma_conn_cfg_get_srq(
     cfg: *const ConnCfg,
     srq_ptr: *mut *mut Srq,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(srq_ptr)?) };
         out.set(cfg.srq.load(Ordering::Acquire));

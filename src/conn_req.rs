@@ -17,6 +17,7 @@ use crate::peer::Peer;
 use crate::private_data::rpma_conn_private_data;
 use crate::provider::address::Place;
 use crate::provider::cm::{CmId, EventChannel};
+use crate::teardown::End;
 
 const FILE: File = File::ConnReq;
 
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn rpma_conn_req_new(
     cfg: *const ConnCfg,
     req_ptr: *mut *mut ConnReq,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (peer, out) = unsafe { (ffi::borrow(peer)?, Out::new(req_ptr)?) };
         let (addr, port) = (ffi::required(addr)?, ffi::required(port)?);
@@ -119,7 +120,7 @@ pub unsafe extern "C" fn rpma_conn_req_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_conn_req_delete(req_ptr: *mut *mut ConnReq) -> c_int {
     // SAFETY: the caller's promise 3.
-    unsafe { ffi::delete(req_ptr, |req| req.into_inner().conn.destroy()) }
+    unsafe { ffi::delete(req_ptr, |req| req.into_inner().conn.end()) }
 }
 
 /// Sends an outgoing connection request, or accepts an incoming one.
@@ -166,7 +167,7 @@ pub unsafe extern "C" fn rpma_conn_req_connect(
     pdata: *const rpma_conn_private_data,
     conn_ptr: *mut *mut Conn,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 3. An early return from here on deletes the request.
         let req = unsafe { ffi::take(req_ptr) }?.ok_or(Error::Inval)?;
         // SAFETY: the caller's promise 2.
@@ -219,7 +220,7 @@ pub unsafe extern "C" fn rpma_conn_req_recv(
     len: usize,
     op_context: *const c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1.
         let (req, dst) = unsafe { (ffi::borrow(req)?, ffi::borrow(dst)?) };
         let addr = dst.at(offset, len)?;
@@ -257,7 +258,7 @@ pub unsafe extern "C" fn rpma_conn_req_get_private_data(
     req: *const ConnReq,
     pdata: *mut rpma_conn_private_data,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (req, out) = unsafe { (ffi::borrow(req)?, Out::new(pdata)?) };
         out.set(req.conn.private_data());

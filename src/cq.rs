@@ -4,19 +4,27 @@
 use libc::c_int;
 use rdma_sys::{ibv_context, ibv_cq, ibv_wc};
 
-use crate::error::{Error, Failure, Result, Teardown};
+use crate::error::{Error, Failure, Result};
 use crate::ffi::{self, Out};
 use crate::log::{File, log, refused};
-use crate::provider::verbs::{self, CompChannel, next_cq_event};
-use crate::provider::{failed, verbs::Cq as ProviderCq};
+use crate::provider::failed;
+use crate::provider::owner::Owner;
+use crate::provider::verbs::{CompChannel, CountedCq, next_cq_event};
+use crate::teardown::{End, end_in_order};
 
 const FILE: File = File::Cq;
 
 /// A completion queue (CQ). It belongs to a connection or to a shared receive queue.
 pub struct Cq {
-    /// Before its own channel, which it uses.
-    cq: ProviderCq,
-    own_channel: Option<CompChannel>,
+    objects: Objects,
+}
+
+end_in_order! {
+    struct Objects {
+        cq: Owner<CountedCq>,
+        /// None where the connection's CQs share one.
+        own_channel: Option<CompChannel>,
+    }
 }
 
 /// Gets the file descriptor of a CQ's completion channel.
@@ -52,10 +60,10 @@ pub struct Cq {
 /// rpma_cq_get_fd(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_cq_get_fd(cq: *const Cq, fd: *mut c_int) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cq, out) = unsafe { (ffi::borrow(cq)?, Out::new(fd)?) };
-        out.set(cq.cq.channel_fd());
+        out.set(cq.objects.cq.channel_fd());
         Ok(())
     })
 }
@@ -103,7 +111,7 @@ pub unsafe extern "C" fn rpma_cq_get_fd(cq: *const Cq, fd: *mut c_int) -> c_int 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_cq_wait(cq: *mut Cq) -> c_int {
     // SAFETY: the caller's promise 1.
-    ffi::call(|| unsafe { ffi::borrow(cq) }?.wait())
+    ffi::status_of(|| unsafe { ffi::borrow(cq) }?.wait())
 }
 
 /// Takes completions out of a CQ.
@@ -150,7 +158,7 @@ pub unsafe extern "C" fn rpma_cq_get_wc(
     wc: *mut ibv_wc,
     num_entries_got: *mut c_int,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1 for `cq`.
         let cq = unsafe { ffi::borrow(cq) }?;
         ffi::required(wc)?;
@@ -185,29 +193,29 @@ impl Cq {
             None => Some(unsafe { CompChannel::create(context) }?),
         };
         let channel =
-            own_channel.as_ref().or(shared).map(CompChannel::get).ok_or(Error::Unknown)?;
+            own_channel.as_ref().or(shared).map(|channel| **channel).ok_or(Error::Unknown)?;
         // SAFETY: passed on to the caller; the channel is alive.
-        let cq = unsafe { verbs::Cq::create(context, size, channel) }?;
+        let cq = unsafe { CountedCq::create(context, size, channel) }?;
         cq.arm()?;
-        Ok(Self { cq, own_channel })
+        Ok(Self { objects: Objects { cq, own_channel } })
     }
 
     #[inline]
     pub(crate) fn as_ptr(&self) -> *mut ibv_cq {
-        self.cq.as_ptr()
+        self.objects.cq.as_ptr()
     }
 
     /// Accounts for an event of this CQ that was taken off its channel, and asks for the next.
     #[inline]
     pub(crate) fn event_taken(&self) -> Result {
-        self.cq.event_taken();
-        self.cq.arm()
+        self.objects.cq.event_taken();
+        self.objects.cq.arm()
     }
 
     fn wait(&self) -> Result {
-        let channel = self.own_channel.as_ref().ok_or(Error::SharedChannel)?;
+        let channel = self.objects.own_channel.as_ref().ok_or(Error::SharedChannel)?;
         // SAFETY: the channel is alive.
-        unsafe { next_cq_event(channel.get()) }?;
+        unsafe { next_cq_event(**channel) }?;
         self.event_taken()
     }
 
@@ -217,7 +225,7 @@ impl Cq {
     #[inline(always)]
     unsafe fn get_wc(&self, count: c_int, wc: *mut ibv_wc, out: Option<Out<c_int>>) -> Result {
         // SAFETY: passed on to the caller.
-        let got = unsafe { self.cq.poll(count, wc) };
+        let got = unsafe { self.objects.cq.poll(count, wc) };
         if got < 1 || got > count {
             return Err(poll_failed(got));
         }
@@ -242,14 +250,11 @@ impl Cq {
         // SAFETY: passed on to the caller.
         unsafe { self.get_wc(count, wc, out) }
     }
+}
 
-    pub(crate) fn destroy(self) -> Result {
-        let mut teardown = Teardown::new();
-        teardown.step(self.cq.destroy());
-        if let Some(channel) = self.own_channel {
-            teardown.step(channel.destroy());
-        }
-        teardown.finish()
+impl End for Cq {
+    fn end(self) -> Result {
+        self.objects.end()
     }
 }
 

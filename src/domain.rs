@@ -9,13 +9,14 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use libc::c_void;
 use rdma_sys::ibv_pd;
 
-use crate::error::{Checked, Error, Result, Teardown};
+use crate::error::{Checked, Error, Result};
 use crate::ffi::Shared;
-use crate::flush_buffer::{self, FlushBuffer};
+use crate::flush_buffer::FlushBuffer;
 use crate::native::{self, NativeChoice};
 use crate::provider::cm::CmId;
 use crate::provider::qp::{Qp, QpAttributes};
 use crate::provider::verbs::{DeviceCaps, Pd};
+use crate::teardown::End;
 
 /// What a peer and everything created with it share. It outlives the peer's handle, so that
 /// requests and connections keep working when the peer is deleted too early.
@@ -76,22 +77,20 @@ impl Domain {
 
     /// What deleting the peer does.
     pub(crate) fn close(&self) -> Result {
-        let mut teardown = Teardown::new();
-        teardown.step(self.drop_flush_buffer());
-        let pd = self.pd.load(Ordering::Acquire);
+        let buffer = self.drop_flush_buffer();
+        let raw = self.pd.load(Ordering::Acquire);
         // SAFETY: ours until the provider has taken it back.
-        let dealloc = unsafe { Pd::from_raw(pd) }.map_or(Ok(()), Pd::dealloc);
-        if dealloc.is_ok() {
+        let pd = unsafe { Pd::from_raw(raw) }.end();
+        if pd.is_ok() {
             self.pd.store(null_mut(), Ordering::Release);
         }
-        teardown.step(dealloc);
-        teardown.finish()
+        buffer.and(pd)
     }
 
     fn drop_flush_buffer(&self) -> Result {
         match NonNull::new(self.flush_buffer.swap(null_mut(), Ordering::AcqRel)) {
             // SAFETY: the domain's own share, taken out of its place.
-            Some(own) => flush_buffer::release(unsafe { Shared::from_raw(own) }),
+            Some(own) => unsafe { Shared::<FlushBuffer>::from_raw(own) }.end(),
             None => Ok(()),
         }
     }
@@ -103,10 +102,12 @@ impl Drop for Domain {
     }
 }
 
-/// Ends a share of a domain. After its peer was deleted too early, the last one has to take the
-/// flush buffer with it, and to tell when that fails.
-pub(crate) fn leave(domain: Shared<Domain>) -> Result {
-    domain.into_inner().map_or(Ok(()), |domain| domain.drop_flush_buffer())
+impl End for Shared<Domain> {
+    /// Ends a share of a domain. After its peer was deleted too early, the last one has to take
+    /// the flush buffer with it, and to tell when that fails.
+    fn end(self) -> Result {
+        self.into_inner().map_or(Ok(()), |domain| domain.drop_flush_buffer())
+    }
 }
 
 /// A share of the flush buffer of which the domain has the share `own`.

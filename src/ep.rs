@@ -6,20 +6,27 @@ use rdma_sys::rdma_cm_event_type;
 
 use crate::conn_cfg::ConnCfg;
 use crate::conn_req::ConnReq;
-use crate::domain::{self, Domain};
-use crate::error::{Checked, Error, Result, Teardown};
+use crate::domain::Domain;
+use crate::error::{Checked, Error, Result};
 use crate::ffi::{self, Out, Owned, Shared};
 use crate::log::{File, Text, log};
 use crate::peer::Peer;
 use crate::provider::address::Place;
 use crate::provider::cm::{CmId, EventChannel};
+use crate::teardown::{End, end_in_order};
 
 const FILE: File = File::Ep;
 
 /// An endpoint that listens for connection requests.
 pub struct Ep {
-    id: CmId,
-    domain: Shared<Domain>,
+    objects: Objects,
+}
+
+end_in_order! {
+    struct Objects {
+        id: CmId,
+        domain: Shared<Domain>,
+    }
 }
 
 /// Starts listening for connection requests.
@@ -62,7 +69,7 @@ pub unsafe extern "C" fn rpma_ep_listen(
     port: *const c_char,
     ep_ptr: *mut *mut Ep,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (peer, out) = unsafe { (ffi::borrow(peer)?, Out::new(ep_ptr)?) };
         let (addr, port) = (ffi::required(addr)?, ffi::required(port)?);
@@ -103,7 +110,7 @@ pub unsafe extern "C" fn rpma_ep_listen(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_ep_shutdown(ep_ptr: *mut *mut Ep) -> c_int {
     // SAFETY: the caller's promise 3.
-    unsafe { ffi::delete(ep_ptr, |ep| ep.into_inner().destroy()) }
+    unsafe { ffi::delete(ep_ptr, |ep| ep.into_inner().objects.end()) }
 }
 
 /// Gets the file descriptor of an endpoint.
@@ -134,7 +141,7 @@ pub unsafe extern "C" fn rpma_ep_shutdown(ep_ptr: *mut *mut Ep) -> c_int {
 /// rpma_ep_get_fd(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_ep_get_fd(ep: *const Ep, fd: *mut c_int) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (ep, out) = unsafe { (ffi::borrow(ep)?, Out::new(fd)?) };
         out.set(ep.channel()?.fd());
@@ -188,7 +195,7 @@ pub unsafe extern "C" fn rpma_ep_next_conn_req(
     cfg: *const ConnCfg,
     req_ptr: *mut *mut ConnReq,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (ep, out) = unsafe { (ffi::borrow(ep)?, Out::new(req_ptr)?) };
         // SAFETY: the caller's promise 1 for `cfg`.
@@ -202,23 +209,15 @@ impl Ep {
     fn listen(domain: &Shared<Domain>, place: &Place) -> Result<Owned<Self>> {
         let (id, info) = place.open()?;
         place.listen(&id)?;
-        let ep = Owned::new(Self { id, domain: domain.share() })?;
+        let ep = Owned::new(Self { objects: Objects { id, domain: domain.share() } })?;
         drop(info);
         let (addr, port) = (place.node(), place.service());
         log!(Notice, c"rpma_ep_listen", c"listening at %, port %", addr, port);
         Ok(ep)
     }
 
-    /// Tears everything down to the end and gives the first failure.
-    fn destroy(self) -> Result {
-        let mut teardown = Teardown::new();
-        teardown.step(self.id.destroy());
-        teardown.step(domain::leave(self.domain));
-        teardown.finish()
-    }
-
     fn channel(&self) -> Checked<&EventChannel> {
-        self.id.channel().ok_or(Error::Unknown)
+        self.objects.id.channel().ok_or(Error::Unknown)
     }
 
     /// # Safety
@@ -235,7 +234,8 @@ impl Ep {
         let id = unsafe { event.incoming_id() }?;
         // SAFETY: passed on to the caller.
         let settings = unsafe { cfg.settings() };
-        let req = ConnReq::incoming(self.domain.share(), id, event.private_data(), &settings)?;
+        let req =
+            ConnReq::incoming(self.objects.domain.share(), id, event.private_data(), &settings)?;
         event.ack()?;
         Ok(req)
     }

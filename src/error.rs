@@ -93,25 +93,6 @@ pub(crate) fn status(result: Result) -> c_int {
     }
 }
 
-/// Runs the steps of a teardown to the end and remembers the first failure.
-pub(crate) struct Teardown(Result);
-
-impl Teardown {
-    pub(crate) const fn new() -> Self {
-        Self(Ok(()))
-    }
-
-    pub(crate) fn step(&mut self, result: Result) {
-        if self.0.is_ok() {
-            self.0 = result;
-        }
-    }
-
-    pub(crate) fn finish(self) -> Result {
-        self.0
-    }
-}
-
 /// The C library's `errno`.
 pub(crate) mod errno {
     use libc::c_int;
@@ -158,15 +139,6 @@ mod tests {
         errno::set(libc::EXDEV);
         assert_eq!(status(Ok(())), 0);
         assert_eq!(errno::get(), libc::EXDEV);
-    }
-
-    #[test]
-    fn a_teardown_reports_the_first_failure() {
-        let mut teardown = Teardown::new();
-        teardown.step(Ok(()));
-        teardown.step(Err(Failure::provider(libc::EBUSY)));
-        teardown.step(Err(Failure::provider(libc::EIO)));
-        assert_eq!(teardown.finish(), Err(Failure::provider(libc::EBUSY)));
     }
 
     #[test]

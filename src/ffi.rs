@@ -33,18 +33,6 @@ pub(crate) fn required<T>(ptr: *const T) -> Checked<*const T> {
     if ptr.is_null() { Err(Error::Inval) } else { Ok(ptr) }
 }
 
-/// The first `wanted` of the caller's `len` bytes, or all of them if there are not so many;
-/// RPMA_E_INVAL when `ptr` is NULL.
-///
-/// # Safety
-///
-/// `ptr` is NULL or readable for `len` bytes (promise 4).
-pub(crate) unsafe fn head<'a>(ptr: *const c_void, len: usize, wanted: usize) -> Checked<&'a [u8]> {
-    let ptr = required(ptr)?;
-    // SAFETY: readable by the caller's promise.
-    Ok(unsafe { core::slice::from_raw_parts(ptr.cast(), len.min(wanted)) })
-}
-
 /// The `T` that the `len` bytes at `ptr` begin with; none where they are too few.
 ///
 /// # Safety
@@ -227,13 +215,13 @@ pub(crate) unsafe fn delete<T>(
 
 /// Runs the body of an exported function and gives its C return code.
 #[inline(always)]
-pub(crate) fn call(body: impl FnOnce() -> Result) -> c_int {
+pub(crate) fn status_of(body: impl FnOnce() -> Result) -> c_int {
     status(body())
 }
 
-/// As [`call`], for a body that calls nothing which may set `errno`.
+/// As [`status_of`], for a body that calls nothing which may set `errno`.
 #[inline(always)]
-pub(crate) fn access(body: impl FnOnce() -> Checked) -> c_int {
+pub(crate) fn status_of_checked(body: impl FnOnce() -> Checked) -> c_int {
     match body() {
         Ok(()) => 0,
         Err(error) => error as c_int,

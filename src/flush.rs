@@ -21,7 +21,7 @@ use crate::mr::{
 };
 use crate::operations::send_flags;
 use crate::provider::check_code;
-use crate::provider::qp::{NativeQp, Qp, Remote, Send};
+use crate::provider::qp::{NativeQp, Qp, Remote, SendRequest};
 
 const FILE: File = File::Flush;
 
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn rpma_flush(
     flags: c_int,
     op_context: *const c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1.
         let (conn, dst) = unsafe { (ffi::borrow(conn)?, ffi::borrow(dst)?) };
         let flags = send_flags(flags)?;
@@ -178,8 +178,8 @@ impl Conn {
 
 /// Flushes are reads.
 #[inline(always)]
-fn reading(flags: c_uint, op_context: *const c_void) -> Send {
-    Send { wr_id: op_context, opcode: ibv_wr_opcode::IBV_WR_RDMA_READ, flags, imm: 0 }
+fn reading(flags: c_uint, op_context: *const c_void) -> SendRequest {
+    SendRequest { wr_id: op_context, opcode: ibv_wr_opcode::IBV_WR_RDMA_READ, flags, imm: 0 }
 }
 
 /// Out of line: it is rare.

@@ -14,6 +14,7 @@ use crate::ffi::Shared;
 use crate::log::File;
 use crate::provider::failed;
 use crate::provider::verbs::{Mr, read_dst_access};
+use crate::teardown::End;
 
 const FILE: File = File::FlushBuffer;
 
@@ -47,9 +48,11 @@ impl FlushBuffer {
     }
 }
 
-/// Ends a share of the buffer, which goes with the last one.
-pub(crate) fn release(buffer: Shared<FlushBuffer>) -> Result {
-    buffer.into_inner().map_or(Ok(()), |buffer| buffer.mr.dereg())
+impl End for Shared<FlushBuffer> {
+    /// Ends a share of the buffer, which goes with the last one.
+    fn end(self) -> Result {
+        self.into_inner().map_or(Ok(()), |buffer| buffer.mr.end())
+    }
 }
 
 /// A whole page of its own, shared with child processes: a fork must not move what the device

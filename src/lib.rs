@@ -83,6 +83,7 @@ mod flush_buffer;
 mod native;
 mod private_data;
 mod provider;
+mod teardown;
 
 #[cfg(test)]
 mod scenarios;

@@ -113,7 +113,7 @@ pub unsafe extern "C" fn rpma_log_set_threshold(
     threshold: rpma_log_threshold_raw,
     level: rpma_log_level_raw,
 ) -> c_int {
-    ffi::access(|| set_threshold(threshold, level))
+    ffi::status_of_checked(|| set_threshold(threshold, level))
 }
 
 /// Gets one of the two log thresholds.
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn rpma_log_get_threshold(
     threshold: rpma_log_threshold_raw,
     level: *mut rpma_log_level_raw,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 2 for `level`.
         let level = unsafe { Out::new(level) }?;
         level.set(threshold_of(threshold)?.get());
@@ -404,6 +404,7 @@ pub(crate) enum File {
     Log,
     Mr,
     Native,
+    Owner,
     Peer,
     PeerCfg,
     Qp,
@@ -411,7 +412,7 @@ pub(crate) enum File {
 }
 
 /// In the order of [`File`]. The names themselves: addresses of them would have to be relocated.
-static FILE_NAMES: [[u8; 16]; 15] = [
+static FILE_NAMES: [[u8; 16]; 16] = [
     *b"address.rs\0\0\0\0\0\0",
     *b"cm.rs\0\0\0\0\0\0\0\0\0\0\0",
     *b"conn.rs\0\0\0\0\0\0\0\0\0",
@@ -423,6 +424,7 @@ static FILE_NAMES: [[u8; 16]; 15] = [
     *b"log.rs\0\0\0\0\0\0\0\0\0\0",
     *b"mr.rs\0\0\0\0\0\0\0\0\0\0\0",
     *b"native.rs\0\0\0\0\0\0\0",
+    *b"owner.rs\0\0\0\0\0\0\0\0",
     *b"peer.rs\0\0\0\0\0\0\0\0\0",
     *b"peer_cfg.rs\0\0\0\0\0",
     *b"qp.rs\0\0\0\0\0\0\0\0\0\0\0",

@@ -15,6 +15,7 @@ use crate::peer::Peer;
 use crate::provider::failed;
 use crate::provider::qp::Remote;
 use crate::provider::verbs::{DeviceCaps, Mr, read_dst_access};
+use crate::teardown::End;
 
 const FILE: File = File::Mr;
 
@@ -119,7 +120,7 @@ pub unsafe extern "C" fn rpma_mr_reg(
     usage: c_int,
     mr_ptr: *mut *mut MrLocal,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (peer, out) = unsafe { (ffi::borrow(peer)?, Out::new(mr_ptr)?) };
         let ptr = NonNull::new(ptr).ok_or(Error::Inval)?;
@@ -159,7 +160,7 @@ pub unsafe extern "C" fn rpma_mr_reg(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_mr_dereg(mr_ptr: *mut *mut MrLocal) -> c_int {
     // SAFETY: the caller's promise 3.
-    unsafe { ffi::delete(mr_ptr, |region| region.into_inner().mr.dereg()) }
+    unsafe { ffi::delete(mr_ptr, |region| region.into_inner().mr.end()) }
 }
 
 /// Writes the descriptor of a local region into a buffer.
@@ -194,7 +195,7 @@ pub unsafe extern "C" fn rpma_mr_dereg(mr_ptr: *mut *mut MrLocal) -> c_int {
 /// rpma_mr_get_descriptor(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_mr_get_descriptor(mr: *const MrLocal, desc: *mut c_void) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(desc.cast::<Descriptor>())?) };
         out.set(region.as_remote().to_descriptor());
@@ -237,7 +238,7 @@ pub unsafe extern "C" fn rpma_mr_remote_from_descriptor(
     desc_size: usize,
     mr_ptr: *mut *mut MrRemote,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promises 2 and 4.
         let (out, desc) = unsafe { (Out::new(mr_ptr)?, ffi::record(desc, desc_size)?) };
         let desc = desc.ok_or_else(|| too_short(desc_size));
@@ -273,7 +274,7 @@ pub unsafe extern "C" fn rpma_mr_get_descriptor_size(
     mr: *const MrLocal,
     desc_size: *mut usize,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (_, out) = unsafe { (ffi::borrow(mr)?, Out::new(desc_size)?) };
         out.set(DESCRIPTOR_SIZE);
@@ -306,7 +307,7 @@ pub unsafe extern "C" fn rpma_mr_get_descriptor_size(
 /// rpma_mr_get_ptr(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_mr_get_ptr(mr: *const MrLocal, ptr: *mut *mut c_void) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(ptr)?) };
         out.set(region.mr.addr());
@@ -339,7 +340,7 @@ pub unsafe extern "C" fn rpma_mr_get_ptr(mr: *const MrLocal, ptr: *mut *mut c_vo
 /// rpma_mr_get_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_mr_get_size(mr: *const MrLocal, size: *mut usize) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(size)?) };
         out.set(region.mr.length());
@@ -372,7 +373,7 @@ pub unsafe extern "C" fn rpma_mr_get_size(mr: *const MrLocal, size: *mut usize) 
 /// rpma_mr_remote_get_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_mr_remote_get_size(mr: *const MrRemote, size: *mut usize) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(size)?) };
         out.set(region.size());
@@ -409,7 +410,7 @@ pub unsafe extern "C" fn rpma_mr_remote_get_flush_type(
     mr: *const MrRemote,
     flush_type: *mut c_int,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (region, out) = unsafe { (ffi::borrow(mr)?, Out::new(flush_type)?) };
         out.set(region.usage() & USAGE_FLUSH);
@@ -485,7 +486,7 @@ pub unsafe extern "C" fn rpma_mr_advise(
     advice: c_int,
     flags: u32,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1 for `mr`.
         unsafe { ffi::borrow(mr) }?.advise(offset, len, advice, flags)
     })

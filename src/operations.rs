@@ -8,7 +8,7 @@ use crate::conn::Conn;
 use crate::error::{Checked, Error, Result};
 use crate::ffi;
 use crate::mr::{MrLocal, MrRemote, no_data};
-use crate::provider::qp::{Remote, Send};
+use crate::provider::qp::{Remote, SendRequest};
 
 /// The operation gives a completion only if it fails. It occupies its entry in the send queue until
 /// you take out the completion of a later operation of the same connection.
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn rpma_read(
     flags: c_int,
     op_context: *const c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1.
         let (conn, dst, src) = unsafe { (ffi::borrow(conn)?, dst.as_ref(), src.as_ref()) };
         let opcode = ibv_wr_opcode::IBV_WR_RDMA_READ;
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn rpma_write(
     flags: c_int,
     op_context: *const c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1.
         let (conn, dst, src) = unsafe { (ffi::borrow(conn)?, dst.as_ref(), src.as_ref()) };
         let opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE;
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn rpma_write_with_imm(
     imm: u32,
     op_context: *const c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1.
         let (conn, dst, src) = unsafe { (ffi::borrow(conn)?, dst.as_ref(), src.as_ref()) };
         let opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn rpma_atomic_write(
     flags: c_int,
     op_context: *const c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1.
         let (conn, dst) = unsafe { (ffi::borrow(conn)?, ffi::borrow(dst)?) };
         let src = ffi::required(src)?;
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn rpma_send(
     flags: c_int,
     op_context: *const c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1.
         let (conn, src) = unsafe { (ffi::borrow(conn)?, src.as_ref()) };
         let opcode = ibv_wr_opcode::IBV_WR_SEND;
@@ -365,7 +365,7 @@ pub unsafe extern "C" fn rpma_send_with_imm(
     imm: u32,
     op_context: *const c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1.
         let (conn, src) = unsafe { (ffi::borrow(conn)?, src.as_ref()) };
         let opcode = ibv_wr_opcode::IBV_WR_SEND_WITH_IMM;
@@ -423,7 +423,7 @@ pub unsafe extern "C" fn rpma_recv(
     len: usize,
     op_context: *const c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1.
         let (conn, dst) = unsafe { (ffi::borrow(conn)?, dst.as_ref()) };
         match dst {
@@ -461,9 +461,9 @@ struct Request {
 
 impl Request {
     #[inline(always)]
-    fn send(self) -> Checked<Send> {
+    fn send(self) -> Checked<SendRequest> {
         let flags = send_flags(self.flags)?;
-        Ok(Send { wr_id: self.op_context, opcode: self.opcode, flags, imm: self.imm })
+        Ok(SendRequest { wr_id: self.op_context, opcode: self.opcode, flags, imm: self.imm })
     }
 }
 
@@ -536,7 +536,7 @@ impl Conn {
         let opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE;
         let flags = flags | ibv_send_flags::IBV_SEND_INLINE.0 | ibv_send_flags::IBV_SEND_FENCE.0;
         let data = ibv_sge { addr: src as u64, length: LENGTH, lkey: 0 };
-        qp.post_send(Send { wr_id: op_context, opcode, flags, imm: 0 }, remote, data)
+        qp.post_send(SendRequest { wr_id: op_context, opcode, flags, imm: 0 }, remote, data)
     }
 }
 

@@ -57,7 +57,7 @@ pub unsafe extern "C" fn rpma_peer_new(
     ibv_ctx: *mut ibv_context,
     peer_ptr: *mut *mut Peer,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         let context = NonNull::new(ibv_ctx).ok_or(Error::Inval)?;
         // SAFETY: the caller's promise 2 for `peer_ptr`.
         let out = unsafe { Out::new(peer_ptr) }?;

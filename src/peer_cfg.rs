@@ -52,7 +52,7 @@ const DESCRIPTOR_SIZE: usize = 1;
 /// rpma_peer_cfg_new(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_peer_cfg_new(pcfg_ptr: *mut *mut PeerCfg) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 2 for `pcfg_ptr`.
         let out = unsafe { Out::new(pcfg_ptr) }?;
         out.give(PeerCfg::new(false))
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_set_direct_write_to_pmem(
     pcfg: *mut PeerCfg,
     supported: c_bool,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1 for `pcfg`.
         let pcfg = unsafe { ffi::borrow(pcfg) }?;
         pcfg.direct_write_to_pmem.store(supported != 0, Ordering::Relaxed);
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_direct_write_to_pmem(
     pcfg: *const PeerCfg,
     supported: *mut c_bool,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (pcfg, out) = unsafe { (ffi::borrow(pcfg)?, Out::new(supported)?) };
         out.set(c_bool::from(pcfg.direct_write_to_pmem()));
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_descriptor(
     pcfg: *const PeerCfg,
     desc: *mut c_void,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         let desc = desc.cast::<[u8; DESCRIPTOR_SIZE]>();
         // SAFETY: the caller's promises 1 and 2.
         let (pcfg, out) = unsafe { (ffi::borrow(pcfg)?, Out::new(desc)?) };
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn rpma_peer_cfg_get_descriptor_size(
     pcfg: *const PeerCfg,
     desc_size: *mut usize,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (_, out) = unsafe { (ffi::borrow(pcfg)?, Out::new(desc_size)?) };
         out.set(DESCRIPTOR_SIZE);
@@ -272,9 +272,9 @@ pub unsafe extern "C" fn rpma_peer_cfg_from_descriptor(
     desc_size: usize,
     pcfg_ptr: *mut *mut PeerCfg,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 4.
-        let desc = unsafe { ffi::head(desc, desc_size, DESCRIPTOR_SIZE) }?;
+        let desc = unsafe { ffi::record(desc, desc_size) }?;
         // SAFETY: the caller's promise 2 for `pcfg_ptr`.
         let out = unsafe { Out::new(pcfg_ptr) }?;
         out.give(PeerCfg::from_descriptor(desc))
@@ -290,9 +290,9 @@ impl PeerCfg {
         self.direct_write_to_pmem.load(Ordering::Relaxed)
     }
 
-    fn from_descriptor(desc: &[u8]) -> Result<Owned<Self>> {
+    fn from_descriptor(desc: Option<&u8>) -> Result<Owned<Self>> {
         let name = c"rpma_peer_cfg_from_descriptor";
-        let Some(flag) = desc.first() else {
+        let Some(flag) = desc else {
             return Err(refused!(Inval, name, c"the descriptor is empty"));
         };
         let pcfg = Self::new(*flag != 0)?;

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use libc::c_void;
 
 use crate::error::{Error, Result};
+use crate::teardown::End;
 
 /// Private data: bytes that one side sends to the other with a request or with its acceptance.
 #[allow(non_camel_case_types)]
@@ -51,6 +52,13 @@ impl PrivateData {
         let len = self.len.load(Ordering::Acquire);
         let ptr = if len == 0 { null_mut() } else { self.bytes.as_ptr().cast() };
         rpma_conn_private_data { ptr, len }
+    }
+}
+
+impl End for PrivateData {
+    fn end(self) -> Result {
+        drop(self);
+        Ok(())
     }
 }
 

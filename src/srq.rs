@@ -8,19 +8,25 @@ use rdma_sys::ibv_srq;
 
 use crate::cq::Cq;
 use crate::domain::Domain;
-use crate::error::{Result, Teardown};
+use crate::error::Result;
 use crate::ffi::{self, Out, Owned};
 use crate::mr::{MrLocal, no_data};
 use crate::peer::Peer;
 use crate::provider::qp::{post_srq_recv, post_srq_recv_without_data};
 use crate::provider::verbs;
 use crate::srq_cfg::SrqCfg;
+use crate::teardown::{End, end_in_order};
 
 /// A receive queue that several connections share.
 pub struct Srq {
-    /// Before the queue whose completions it takes.
-    rcq: Option<Cq>,
-    srq: verbs::Srq,
+    objects: Objects,
+}
+
+end_in_order! {
+    struct Objects {
+        rcq: Option<Cq>,
+        srq: verbs::Srq,
+    }
 }
 
 /// Creates a shared receive queue (SRQ).
@@ -60,7 +66,7 @@ pub unsafe extern "C" fn rpma_srq_new(
     cfg: *mut SrqCfg,
     srq_ptr: *mut *mut Srq,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (peer, out) = unsafe { (ffi::borrow(peer)?, Out::new(srq_ptr)?) };
         // SAFETY: the caller's promise 1 for `cfg`.
@@ -100,7 +106,7 @@ pub unsafe extern "C" fn rpma_srq_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_srq_delete(srq_ptr: *mut *mut Srq) -> c_int {
     // SAFETY: the caller's promise 3.
-    unsafe { ffi::delete(srq_ptr, |srq| srq.into_inner().destroy()) }
+    unsafe { ffi::delete(srq_ptr, |srq| srq.into_inner().objects.end()) }
 }
 
 /// Posts a receive to a shared receive queue.
@@ -143,7 +149,7 @@ pub unsafe extern "C" fn rpma_srq_recv(
     len: usize,
     op_context: *const c_void,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 1.
         let (srq, dst) = unsafe { (ffi::borrow(srq)?, dst.as_ref()) };
         match dst {
@@ -187,7 +193,7 @@ pub unsafe extern "C" fn rpma_srq_recv(
 /// rpma_srq_get_rcq(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_srq_get_rcq(srq: *const Srq, rcq_ptr: *mut *mut Cq) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (srq, out) = unsafe { (ffi::borrow(srq)?, Out::new(rcq_ptr)?) };
         out.set(srq.rcq().map_or(null_mut(), |rcq| core::ptr::from_ref(rcq).cast_mut()));
@@ -205,24 +211,15 @@ impl Srq {
             // SAFETY: a live PD knows its device.
             _ => Some(unsafe { Cq::create((*pd).context, rcq_size, None) }?),
         };
-        Owned::new(Self { rcq, srq })
+        Owned::new(Self { objects: Objects { rcq, srq } })
     }
 
     pub(crate) fn rcq(&self) -> Option<&Cq> {
-        self.rcq.as_ref()
+        self.objects.rcq.as_ref()
     }
 
     #[inline]
     pub(crate) fn as_ptr(&self) -> *mut ibv_srq {
-        self.srq.as_ptr()
-    }
-
-    fn destroy(self) -> Result {
-        let mut teardown = Teardown::new();
-        if let Some(rcq) = self.rcq {
-            teardown.step(rcq.destroy());
-        }
-        teardown.step(self.srq.destroy());
-        teardown.finish()
+        self.objects.srq.as_ptr()
     }
 }

@@ -42,7 +42,7 @@ pub struct SrqCfg {
 /// rpma_srq_cfg_new(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_srq_cfg_new(cfg_ptr: *mut *mut SrqCfg) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         // SAFETY: the caller's promise 2 for `cfg_ptr`.
         let out = unsafe { Out::new(cfg_ptr) }?;
         out.give(Owned::new(SrqCfg::new()))
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn rpma_srq_cfg_delete(cfg_ptr: *mut *mut SrqCfg) -> c_int
 /// rpma_srq_cfg_set_rq_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_srq_cfg_set_rq_size(cfg: *mut SrqCfg, rq_size: u32) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1 for `cfg`.
         let cfg = unsafe { ffi::borrow(cfg) }?;
         cfg.rq_size.store(rq_size, Ordering::Relaxed);
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn rpma_srq_cfg_set_rq_size(cfg: *mut SrqCfg, rq_size: u32
 /// rpma_srq_cfg_get_rq_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_srq_cfg_get_rq_size(cfg: *const SrqCfg, rq_size: *mut u32) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(rq_size)?) };
         out.set(cfg.rq_size.load(Ordering::Relaxed));
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn rpma_srq_cfg_get_rq_size(cfg: *const SrqCfg, rq_size: *
 /// rpma_srq_cfg_set_rcq_size(3)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpma_srq_cfg_set_rcq_size(cfg: *mut SrqCfg, rcq_size: u32) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promise 1 for `cfg`.
         let cfg = unsafe { ffi::borrow(cfg) }?;
         cfg.rcq_size.store(rcq_size, Ordering::Relaxed);
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn rpma_srq_cfg_get_rcq_size(
     cfg: *const SrqCfg,
     rcq_size: *mut u32,
 ) -> c_int {
-    ffi::access(|| {
+    ffi::status_of_checked(|| {
         // SAFETY: the caller's promises 1 and 2.
         let (cfg, out) = unsafe { (ffi::borrow(cfg)?, Out::new(rcq_size)?) };
         out.set(cfg.rcq_size.load(Ordering::Relaxed));

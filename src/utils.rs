@@ -72,7 +72,7 @@ pub unsafe extern "C" fn rpma_utils_get_ibv_context(
     r#type: rpma_util_ibv_context_type_raw,
     ibv_ctx_ptr: *mut *mut ibv_context,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         let addr = ffi::required(addr)?;
         // SAFETY: the caller's promise 2 for `ibv_ctx_ptr`.
         let out = unsafe { Out::new(ibv_ctx_ptr) }?;
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn rpma_utils_ibv_context_is_odp_capable(
     ibv_ctx: *mut ibv_context,
     is_odp_capable: *mut c_int,
 ) -> c_int {
-    ffi::call(|| {
+    ffi::status_of(|| {
         let context = NonNull::new(ibv_ctx).ok_or(Error::Inval)?;
         // SAFETY: the caller's promise 2 for `is_odp_capable`.
         let out = unsafe { Out::new(is_odp_capable) }?;

@@ -17,6 +17,7 @@ use super::address::open_failed;
 use super::{check_errno, failed};
 use crate::error::{Error, Failure, Result, errno};
 use crate::log::{File, Part, Text, log};
+use crate::teardown::End;
 
 const FILE: File = File::Cm;
 
@@ -187,18 +188,20 @@ impl CmId {
         check_errno!(c"rdma_disconnect", unsafe { rdma_disconnect(self.as_ptr()) })
     }
 
-    /// Rejects the request if it is still unanswered, and destroys the id and then its channel in
-    /// any case.
-    pub(crate) fn destroy(self) -> Result {
-        self.id.destroy()
-    }
-
     /// Destroys an id that has served its purpose for `function`. A failure is worth a warning.
     pub(crate) fn retire(self, function: &'static CStr) {
         let (code, errno) = errno::cleared(|| self.id.end());
         if code != 0 {
             log!(Warning, function, c"rdma_destroy_id() failed: %", Part::Cause(errno));
         }
+    }
+}
+
+/// Rejects the request if it is still unanswered, and destroys the id and then its channel in any
+/// case.
+impl End for CmId {
+    fn end(self) -> Result {
+        self.id.destroy()
     }
 }
 

@@ -2,7 +2,7 @@
 //! Owners of libibverbs and librdmacm objects.
 //!
 //! Each owner undoes itself silently when dropped, which is the undo path of a constructor that
-//! fails half-way. `destroy` does the same and reports a failure: a log line and the error. A
+//! fails half-way. `End` does the same and reports a failure: a log line and the error. A
 //! call that fails logs one line here, where its name is known, unless its doc says otherwise.
 //!
 //! Fields of the provider's structures are read through the pointer, one by one: other threads may
@@ -18,6 +18,7 @@ use crate::log::{Level, Origin, Part, Text, enabled, send};
 
 pub(crate) mod address;
 pub(crate) mod cm;
+pub(crate) mod owner;
 pub(crate) mod qp;
 pub(crate) mod verbs;
 

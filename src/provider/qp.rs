@@ -24,6 +24,7 @@ use super::check_code;
 use super::cm::CmId;
 use crate::error::{Failure, Result, errno};
 use crate::log::{File, Part, log, refused};
+use crate::teardown::End;
 
 const FILE: File = File::Qp;
 
@@ -233,34 +234,29 @@ impl Qp {
         errno::set(errno_before);
     }
 
-    /// Destroys the QP. librdmacm does not tell of failures.
-    pub(crate) fn destroy(self) {
-        drop(self);
-    }
-
     /// Posts one work request to the send queue.
     #[inline(always)]
-    pub(crate) fn post_send(&self, send: Send, remote: Remote, mut sge: ibv_sge) -> Result {
-        sent(self.post_send_list(send, remote, &mut sge, 1))
+    pub(crate) fn post_send(&self, send: SendRequest, remote: Remote, mut sge: ibv_sge) -> Result {
+        send_posted(self.post_send_list(send, remote, &mut sge, 1))
     }
 
     /// Posts one work request without data to the send queue.
     #[inline(always)]
-    pub(crate) fn post_send_without_data(&self, send: Send) -> Result {
-        sent(self.post_send_no_list(send))
+    pub(crate) fn post_send_without_data(&self, send: SendRequest) -> Result {
+        send_posted(self.post_send_no_list(send))
     }
 
     /// Out of line, and once: it is rare.
     #[cold]
     #[inline(never)]
-    fn post_send_no_list(&self, send: Send) -> c_int {
+    fn post_send_no_list(&self, send: SendRequest) -> c_int {
         self.post_send_list(send, Remote::default(), null_mut(), 0)
     }
 
     #[inline(always)]
     fn post_send_list(
         &self,
-        send: Send,
+        send: SendRequest,
         remote: Remote,
         sg_list: *mut ibv_sge,
         num_sge: c_int,
@@ -288,13 +284,13 @@ impl Qp {
     /// Posts one work request to the receive queue.
     #[inline(always)]
     pub(crate) fn post_recv(&self, op_context: *const c_void, mut sge: ibv_sge) -> Result {
-        received(self.post_recv_list(op_context, &mut sge, 1))
+        recv_posted(self.post_recv_list(op_context, &mut sge, 1))
     }
 
     /// Posts one work request without room for data to the receive queue.
     #[inline(always)]
     pub(crate) fn post_recv_without_data(&self, op_context: *const c_void) -> Result {
-        received(self.post_recv_no_list(op_context))
+        recv_posted(self.post_recv_no_list(op_context))
     }
 
     /// Out of line: it is rare.
@@ -361,6 +357,14 @@ impl Qp {
     }
 }
 
+impl End for Qp {
+    /// librdmacm does not tell of failures.
+    fn end(self) -> Result {
+        drop(self);
+        Ok(())
+    }
+}
+
 impl Drop for Qp {
     fn drop(&mut self) {
         // SAFETY: the QP is ours, and its id is alive by the order of our owners' fields.
@@ -396,7 +400,7 @@ pub(crate) struct Remote {
 }
 
 /// A work request for the send queue, but for its data and where they go.
-pub(crate) struct Send {
+pub(crate) struct SendRequest {
     pub(crate) wr_id: *const c_void,
     pub(crate) opcode: ibv_wr_opcode::Type,
     /// `ibv_send_flags`.
@@ -408,17 +412,17 @@ pub(crate) struct Send {
 // What posting came to. Told in one place each, so that the compiler can merge the ways there.
 
 #[inline(always)]
-fn sent(code: c_int) -> Result {
+fn send_posted(code: c_int) -> Result {
     check_code!(c"ibv_post_send", code)
 }
 
 #[inline(always)]
-fn received(code: c_int) -> Result {
+fn recv_posted(code: c_int) -> Result {
     check_code!(c"ibv_post_recv", code)
 }
 
 #[inline(always)]
-fn srq_received(code: c_int) -> Result {
+fn srq_recv_posted(code: c_int) -> Result {
     check_code!(c"ibv_post_srq_recv", code)
 }
 
@@ -473,7 +477,7 @@ pub(crate) unsafe fn post_srq_recv(
     mut sge: ibv_sge,
 ) -> Result {
     // SAFETY: passed on to the caller.
-    srq_received(unsafe { post_srq_recv_list(srq, op_context, &mut sge, 1) })
+    srq_recv_posted(unsafe { post_srq_recv_list(srq, op_context, &mut sge, 1) })
 }
 
 /// Posts one work request without room for data to an SRQ.
@@ -487,7 +491,7 @@ pub(crate) unsafe fn post_srq_recv_without_data(
     op_context: *const c_void,
 ) -> Result {
     // SAFETY: passed on to the caller.
-    srq_received(unsafe { post_srq_recv_no_list(srq, op_context) })
+    srq_recv_posted(unsafe { post_srq_recv_no_list(srq, op_context) })
 }
 
 /// Out of line: it is rare.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Verbs objects: device properties, PDs, MRs, completion channels, CQs and SRQs.
 
-use core::mem::{MaybeUninit, forget};
+use core::ffi::CStr;
+use core::mem::MaybeUninit;
 use core::ptr::{NonNull, addr_of, null, null_mut};
 use core::sync::atomic::{AtomicI32, Ordering};
 
@@ -16,6 +17,7 @@ use rdma_sys::{
     ibv_srq_init_attr, ibv_transport_type, ibv_wc,
 };
 
+use super::owner::{Destroy, Owner};
 use super::qp::Features;
 use super::{check_code, failed};
 use crate::error::{Error, Failure, Result, errno};
@@ -80,7 +82,7 @@ impl DeviceCaps {
 }
 
 /// A protection domain.
-pub(crate) struct Pd(NonNull<ibv_pd>);
+pub(crate) type Pd = Owner<NonNull<ibv_pd>>;
 
 impl Pd {
     /// # Safety
@@ -90,7 +92,8 @@ impl Pd {
         // Some drivers fail without setting errno.
         // SAFETY: an open device by the caller's promise.
         let (pd, errno) = errno::cleared(|| unsafe { ibv_alloc_pd(context.as_ptr()) });
-        NonNull::new(pd).map(Self).ok_or_else(|| match errno {
+        // SAFETY: made just now.
+        unsafe { Self::from_raw(pd) }.ok_or_else(|| match errno {
             libc::ENOMEM => Failure::with_errno(Error::NoMem, errno),
             0 => Failure::with_errno(Error::Unknown, errno),
             _ => failed!(c"ibv_alloc_pd", errno),
@@ -103,30 +106,22 @@ impl Pd {
     ///
     /// A PD at `raw` is alive and has no other owner.
     pub(crate) unsafe fn from_raw(raw: *mut ibv_pd) -> Option<Self> {
-        NonNull::new(raw).map(Self)
-    }
-
-    pub(crate) fn as_ptr(&self) -> *mut ibv_pd {
-        self.0.as_ptr()
-    }
-
-    pub(crate) fn dealloc(self) -> Result {
-        let raw = self.as_ptr();
-        forget(self);
-        // SAFETY: ours. A driver refuses (EBUSY) while something lives on it.
-        check_code!(c"ibv_dealloc_pd", unsafe { ibv_dealloc_pd(raw) })
+        // SAFETY: passed on to the caller.
+        NonNull::new(raw).map(|pd| unsafe { Owner::new(pd) })
     }
 }
 
-impl Drop for Pd {
-    fn drop(&mut self) {
-        // SAFETY: as in `dealloc`.
-        unsafe { ibv_dealloc_pd(self.as_ptr()) };
+impl Destroy for NonNull<ibv_pd> {
+    const FUNCTION: &'static CStr = c"ibv_dealloc_pd";
+
+    unsafe fn destroy(&mut self) -> c_int {
+        // SAFETY: passed on to the caller. A driver refuses (EBUSY) while something lives on it.
+        unsafe { ibv_dealloc_pd(self.as_ptr()) }
     }
 }
 
 /// A registered memory region.
-pub(crate) struct Mr(NonNull<ibv_mr>);
+pub(crate) type Mr = Owner<NonNull<ibv_mr>>;
 
 // SAFETY: an MR is used by any thread; libibverbs locks where it must.
 unsafe impl Send for Mr {}
@@ -148,46 +143,42 @@ impl Mr {
     ) -> core::result::Result<Self, c_int> {
         // SAFETY: passed on to the caller. An address range that is not mapped is refused.
         let mr = unsafe { ibv_reg_mr(pd, addr, size, access as c_int) };
-        NonNull::new(mr).map(Self).ok_or_else(errno::get)
+        // SAFETY: made just now.
+        NonNull::new(mr).map(|mr| unsafe { Owner::new(mr) }).ok_or_else(errno::get)
     }
 
     pub(crate) fn addr(&self) -> *mut c_void {
         // SAFETY: alive while we own it.
-        unsafe { (*self.0.as_ptr()).addr }
+        unsafe { (*self.as_ptr()).addr }
     }
 
     pub(crate) fn length(&self) -> usize {
         // SAFETY: as above.
-        unsafe { (*self.0.as_ptr()).length }
+        unsafe { (*self.as_ptr()).length }
     }
 
     pub(crate) fn lkey(&self) -> u32 {
         // SAFETY: as above.
-        unsafe { (*self.0.as_ptr()).lkey }
+        unsafe { (*self.as_ptr()).lkey }
     }
 
     pub(crate) fn rkey(&self) -> u32 {
         // SAFETY: as above.
-        unsafe { (*self.0.as_ptr()).rkey }
+        unsafe { (*self.as_ptr()).rkey }
     }
 
     pub(crate) fn pd(&self) -> *mut ibv_pd {
         // SAFETY: as above.
-        unsafe { (*self.0.as_ptr()).pd }
-    }
-
-    pub(crate) fn dereg(self) -> Result {
-        let raw = self.0.as_ptr();
-        forget(self);
-        // SAFETY: ours, and not used after this.
-        check_code!(c"ibv_dereg_mr", unsafe { ibv_dereg_mr(raw) })
+        unsafe { (*self.as_ptr()).pd }
     }
 }
 
-impl Drop for Mr {
-    fn drop(&mut self) {
-        // SAFETY: ours, and not used after this.
-        unsafe { ibv_dereg_mr(self.0.as_ptr()) };
+impl Destroy for NonNull<ibv_mr> {
+    const FUNCTION: &'static CStr = c"ibv_dereg_mr";
+
+    unsafe fn destroy(&mut self) -> c_int {
+        // SAFETY: passed on to the caller.
+        unsafe { ibv_dereg_mr(self.as_ptr()) }
     }
 }
 
@@ -208,7 +199,7 @@ pub(crate) unsafe fn read_dst_access(context: *const ibv_context) -> u32 {
 }
 
 /// A completion channel.
-pub(crate) struct CompChannel(NonNull<ibv_comp_channel>);
+pub(crate) type CompChannel = Owner<NonNull<ibv_comp_channel>>;
 
 impl CompChannel {
     /// # Safety
@@ -216,32 +207,25 @@ impl CompChannel {
     /// `context` is an open device (promise 1).
     pub(crate) unsafe fn create(context: *mut ibv_context) -> Result<Self> {
         // SAFETY: an open device by the caller's promise.
-        NonNull::new(unsafe { ibv_create_comp_channel(context) })
-            .map(Self)
+        let channel = NonNull::new(unsafe { ibv_create_comp_channel(context) });
+        // SAFETY: made just now.
+        channel
+            .map(|channel| unsafe { Owner::new(channel) })
             .ok_or_else(|| failed!(c"ibv_create_comp_channel"))
-    }
-
-    pub(crate) fn get(&self) -> NonNull<ibv_comp_channel> {
-        self.0
     }
 
     pub(crate) fn fd(&self) -> c_int {
         // SAFETY: alive while we own it.
-        unsafe { (*self.0.as_ptr()).fd }
-    }
-
-    pub(crate) fn destroy(self) -> Result {
-        let raw = self.0.as_ptr();
-        forget(self);
-        // SAFETY: ours, and not used after this. Refused while a CQ uses it.
-        check_code!(c"ibv_destroy_comp_channel", unsafe { ibv_destroy_comp_channel(raw) })
+        unsafe { (*self.as_ptr()).fd }
     }
 }
 
-impl Drop for CompChannel {
-    fn drop(&mut self) {
-        // SAFETY: as in `destroy`.
-        unsafe { ibv_destroy_comp_channel(self.0.as_ptr()) };
+impl Destroy for NonNull<ibv_comp_channel> {
+    const FUNCTION: &'static CStr = c"ibv_destroy_comp_channel";
+
+    unsafe fn destroy(&mut self) -> c_int {
+        // SAFETY: passed on to the caller. Refused while a CQ uses it.
+        unsafe { ibv_destroy_comp_channel(self.as_ptr()) }
     }
 }
 
@@ -284,13 +268,13 @@ pub(crate) unsafe fn ack_foreign_event(cq: *mut ibv_cq) {
 }
 
 /// A completion queue, with the count of its events that were taken and not yet acknowledged.
-pub(crate) struct Cq {
+pub(crate) struct CountedCq {
     raw: NonNull<ibv_cq>,
     /// The count, less ACK_BATCH: that it is time to acknowledge shows in a sum of 0.
     unacked: AtomicI32,
 }
 
-impl Cq {
+impl CountedCq {
     /// Acknowledging takes a mutex, so it is done for this many events at once. Destroying a CQ
     /// waits for all of them, so the rest is acknowledged before that.
     const ACK_BATCH: i32 = 64;
@@ -302,11 +286,12 @@ impl Cq {
         context: *mut ibv_context,
         size: u32,
         channel: NonNull<ibv_comp_channel>,
-    ) -> Result<Self> {
+    ) -> Result<Owner<Self>> {
         // SAFETY: passed on to the caller.
         let raw = unsafe { ibv_create_cq(context, clip(size), null_mut(), channel.as_ptr(), 0) };
         let raw = NonNull::new(raw).ok_or_else(|| failed!(c"ibv_create_cq"))?;
-        Ok(Self { raw, unacked: AtomicI32::new(-Self::ACK_BATCH) })
+        // SAFETY: made just now.
+        Ok(unsafe { Owner::new(Self { raw, unacked: AtomicI32::new(-Self::ACK_BATCH) }) })
     }
 
     #[inline]
@@ -357,26 +342,21 @@ impl Cq {
         // SAFETY: the CQ is alive; the room is the caller's promise.
         unsafe { ibv_poll_cq(self.as_ptr(), count, wc) }
     }
-
-    pub(crate) fn destroy(self) -> Result {
-        self.ack_events();
-        let raw = self.as_ptr();
-        forget(self);
-        // SAFETY: ours, and its QPs are gone by the order of our owners' fields.
-        check_code!(c"ibv_destroy_cq", unsafe { ibv_destroy_cq(raw) })
-    }
 }
 
-impl Drop for Cq {
-    fn drop(&mut self) {
+impl Destroy for CountedCq {
+    const FUNCTION: &'static CStr = c"ibv_destroy_cq";
+
+    unsafe fn destroy(&mut self) -> c_int {
+        // It waits for events that are not acknowledged.
         self.ack_events();
-        // SAFETY: as in `destroy`.
-        unsafe { ibv_destroy_cq(self.as_ptr()) };
+        // SAFETY: passed on to the caller. Refused (EBUSY) while a QP uses it.
+        unsafe { ibv_destroy_cq(self.as_ptr()) }
     }
 }
 
 /// A shared receive queue.
-pub(crate) struct Srq(NonNull<ibv_srq>);
+pub(crate) type Srq = Owner<NonNull<ibv_srq>>;
 
 impl Srq {
     /// # Safety
@@ -388,28 +368,18 @@ impl Srq {
             attr: ibv_srq_attr { max_wr: size, max_sge: 1, srq_limit: 0 },
         };
         // SAFETY: the PD is alive by the caller's promise, and the attributes are ours.
-        NonNull::new(unsafe { ibv_create_srq(pd, &mut attr) })
-            .map(Self)
-            .ok_or_else(|| failed!(c"ibv_create_srq"))
-    }
-
-    #[inline]
-    pub(crate) fn as_ptr(&self) -> *mut ibv_srq {
-        self.0.as_ptr()
-    }
-
-    pub(crate) fn destroy(self) -> Result {
-        let raw = self.as_ptr();
-        forget(self);
-        // SAFETY: ours, and not used after this. Refused (EBUSY) while a QP uses it.
-        check_code!(c"ibv_destroy_srq", unsafe { ibv_destroy_srq(raw) })
+        let srq = NonNull::new(unsafe { ibv_create_srq(pd, &mut attr) });
+        // SAFETY: made just now.
+        srq.map(|srq| unsafe { Owner::new(srq) }).ok_or_else(|| failed!(c"ibv_create_srq"))
     }
 }
 
-impl Drop for Srq {
-    fn drop(&mut self) {
-        // SAFETY: as in `destroy`.
-        unsafe { ibv_destroy_srq(self.as_ptr()) };
+impl Destroy for NonNull<ibv_srq> {
+    const FUNCTION: &'static CStr = c"ibv_destroy_srq";
+
+    unsafe fn destroy(&mut self) -> c_int {
+        // SAFETY: passed on to the caller. Refused (EBUSY) while a QP uses it.
+        unsafe { ibv_destroy_srq(self.as_ptr()) }
     }
 }
 
