@@ -6,7 +6,7 @@ use rdma_sys::{ibv_context, ibv_cq, ibv_wc};
 
 use crate::error::{Error, Failure, Result};
 use crate::ffi::{self, Out};
-use crate::log::{File, log, refused};
+use crate::log::{File, Level, enabled, log, refused};
 use crate::provider::failed;
 use crate::provider::owner::Owner;
 use crate::provider::verbs::{CompChannel, CountedCq, next_cq_event};
@@ -262,7 +262,10 @@ impl End for Cq {
 #[inline(never)]
 fn poll_failed(got: c_int) -> Failure {
     if got == 0 {
-        log!(Debug, c"rpma_cq_get_wc", c"no completion");
+        // Polled in a loop: this has to be fast.
+        if enabled(Level::Debug) {
+            log!(Debug, c"rpma_cq_get_wc", c"no completion");
+        }
         return Error::NoCompletion.into();
     }
     if got < 0 {

@@ -2,23 +2,29 @@
 //! librpma: remote persistent memory access over RDMA.
 //!
 //! A drop-in replacement for the C library librpma 1.3.0: the same 84 functions, header, SONAME
-//! and symbol versions. Exported functions are shells, which check and borrow what the C caller
-//! gives them and call the object behind it. Objects work on the owners of provider objects in
-//! [`provider`]; nothing goes back up.
+//! and symbol versions. An exported function is a shell: it checks and borrows what the C caller
+//! gives it, and calls the object behind it. Objects work on the owners of provider objects in
+//! [`provider`].
 //!
-//! In the order of the header:
+//! # Layers
 //!
-//! - devices by address; texts of return codes and events: [`utils`]
-//! - what a peer promises; a device opened for use: [`peer_cfg`], [`peer`]
-//! - local and remote memory regions: [`mr`]
-//! - connections: [`conn_cfg`], [`conn_req`], [`conn`], [`ep`]
-//! - shared receive queues: [`srq_cfg`], [`srq`]
-//! - read, write, send, receive, atomic write; flush: [`operations`], [`flush`]
-//! - completions: [`cq`]
-//! - log messages: [`log`]
+//! Each module uses only modules that are declared below it. A test checks that. From the top:
 //!
-//! and beneath them [`error`] (failures, return codes, `errno`), [`ffi`] (pointers, handles,
-//! memory) and [`provider`] (libibverbs and librdmacm).
+//! - [`ep`]: an endpoint makes requests
+//! - [`conn_req`]: a request becomes a connection
+//! - [`flush`], [`operations`]: what is done on a connection
+//! - [`utils`]: devices by address; the texts of return codes and events
+//! - [`conn`]: a connection: its events, its queues, its end
+//! - [`conn_cfg`], [`srq`], [`cq`], [`srq_cfg`], [`mr`], [`peer`], [`peer_cfg`]: the other objects
+//! - [`domain`]: what a peer shares with all that is made with it
+//! - [`native`]: which native operations a QP is asked for
+//! - [`flush_buffer`]: where flushes by reading put what they read, and how long that lives
+//! - [`private_data`]: what came with a request or its acceptance
+//! - [`provider`]: libibverbs and librdmacm
+//! - [`log`]: messages: thresholds, the log function, `errno` across both
+//! - [`ffi`]: pointers that the C caller gives, handles, heap memory
+//! - [`teardown`]: how objects end
+//! - [`error`]: failures, return codes, `errno`
 //!
 //! # Safety
 //!
@@ -40,51 +46,59 @@
 #![cfg_attr(not(test), no_std)]
 // For a log function of the tests.
 #![cfg_attr(miri, feature(c_variadic))]
-// The map above is for those who work on the library.
+// The layers are for those who work on the library.
 #![allow(rustdoc::private_intra_doc_links)]
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::expect_used, clippy::unwrap_used))]
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("librpma is for 64-bit Linux");
 
-pub mod utils;
-
-pub mod peer_cfg;
-
-pub mod peer;
-
-pub mod mr;
-
-pub mod conn_cfg;
+pub mod ep;
 
 pub mod conn_req;
 
-pub mod conn;
-
-pub mod ep;
-
-pub mod srq_cfg;
-
-pub mod srq;
+pub mod flush;
 
 pub mod operations;
 
-pub mod flush;
+pub mod utils;
+
+pub mod conn;
+
+pub mod conn_cfg;
+
+pub mod srq;
 
 pub mod cq;
 
+pub mod srq_cfg;
+
+pub mod mr;
+
+pub mod peer;
+
+pub mod peer_cfg;
+
+mod domain;
+
+mod native;
+
+mod flush_buffer;
+
+mod private_data;
+
+mod provider;
+
 pub mod log;
+
+mod ffi;
+
+mod teardown;
 
 pub mod error;
 
-mod domain;
-mod ffi;
-mod flush_buffer;
-mod native;
-mod private_data;
-mod provider;
-mod teardown;
-
+#[cfg(test)]
+mod layers;
 #[cfg(test)]
 mod scenarios;
 

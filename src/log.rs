@@ -398,6 +398,7 @@ pub(crate) enum File {
     Conn,
     ConnReq,
     Cq,
+    DeviceNodes,
     Ep,
     Flush,
     FlushBuffer,
@@ -412,12 +413,13 @@ pub(crate) enum File {
 }
 
 /// In the order of [`File`]. The names themselves: addresses of them would have to be relocated.
-static FILE_NAMES: [[u8; 16]; 16] = [
+static FILE_NAMES: [[u8; 16]; 17] = [
     *b"address.rs\0\0\0\0\0\0",
     *b"cm.rs\0\0\0\0\0\0\0\0\0\0\0",
     *b"conn.rs\0\0\0\0\0\0\0\0\0",
     *b"conn_req.rs\0\0\0\0\0",
     *b"cq.rs\0\0\0\0\0\0\0\0\0\0\0",
+    *b"device_nodes.rs\0",
     *b"ep.rs\0\0\0\0\0\0\0\0\0\0\0",
     *b"flush.rs\0\0\0\0\0\0\0\0",
     *b"flush_buffer.rs\0",

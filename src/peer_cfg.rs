@@ -310,7 +310,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_byte_but_zero_is_true_and_the_rest_is_not_read(desc: Vec<u8>) {
-            let pcfg = PeerCfg::from_descriptor(&desc);
+            let pcfg = PeerCfg::from_descriptor(desc.first());
             match desc.first() {
                 None => prop_assert!(pcfg.is_err()),
                 Some(flag) => prop_assert_eq!(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Addresses as a program gives them: looked up, and tried one after the other where a name stands
-//! for several. And what stands between a program and the device nodes.
+//! for several.
 
 use core::ffi::CStr;
 use core::mem::MaybeUninit;
@@ -13,8 +13,9 @@ use rdma_sys::{
 };
 
 use super::cm::{CmId, EventChannel};
+use super::device_nodes::blame;
 use crate::error::{Failure, Result, errno};
-use crate::log::{File, Level, Message, Origin, Part, Text, enabled, send};
+use crate::log::{File, Level, Message, Origin, Part, Text, send};
 
 const FILE: File = File::Address;
 
@@ -62,7 +63,12 @@ impl<'a> Place<'a> {
         let errno_before = errno::get();
         if self.service.is_some_and(is_no_port) {
             let text = c"port % is not between 0 and 65535";
-            error(line!(), self.function, text, &[self.service()]);
+            send(
+                const { Origin::new(Level::Error, FILE, line!()) },
+                self.function,
+                Text::new(text),
+                &[self.service()],
+            );
             return Err(Failure::provider(libc::EINVAL));
         }
         // An endpoint has its id before the lookup, as in the C library.
@@ -195,7 +201,12 @@ impl<'a> Place<'a> {
             blamed.text().into(),
             (self.timeout_ms as u64).into(),
         ];
-        error(line!(), self.function, text, &parts);
+        send(
+            const { Origin::new(Level::Error, FILE, line!()) },
+            self.function,
+            Text::new(text),
+            &parts,
+        );
         Failure::provider(miss.errno)
     }
 }
@@ -209,14 +220,6 @@ struct Miss {
 
 fn step(call: &'static CStr, code: c_int) -> Option<Miss> {
     (code != 0).then(|| Miss { call: Text::new(call), errno: errno::get() })
-}
-
-#[cold]
-#[inline(never)]
-fn error(line: u32, function: Text, text: &'static CStr, parts: &[Part]) {
-    if enabled(Level::Error) {
-        send(Origin::new(Level::Error, FILE, line), function, Text::new(text), parts);
-    }
 }
 
 /// What getaddrinfo(3) gave.
@@ -305,7 +308,12 @@ impl AddrInfo {
         };
         let blamed = blame(errno);
         let parts = [place.node(), place.service(), cause, blamed.text().into()];
-        error(line!(), place.function, c"rdma_getaddrinfo(%, %) failed: %%", &parts);
+        send(
+            const { Origin::new(Level::Error, FILE, line!()) },
+            place.function,
+            Text::new(c"rdma_getaddrinfo(%, %) failed: %%"),
+            &parts,
+        );
         Failure::provider(errno)
     }
 
@@ -359,66 +367,4 @@ unsafe fn ipv4_of_mapped(address: *mut sockaddr) {
         // SAFETY: it is shorter than what is there.
         unsafe { address.cast::<sockaddr_in>().write_unaligned(narrow) };
     }
-}
-
-/// Logs that a call failed that begins with opening a device node. Gives the failure with the
-/// `errno` that the call left.
-#[cold]
-#[inline(never)]
-pub(super) fn open_failed(function: Text, call: &'static CStr) -> Failure {
-    let errno = errno::get();
-    let blamed = blame(errno);
-    let parts = [call.into(), Part::Cause(errno), blamed.text().into()];
-    error(line!(), function, c"%() failed: %%", &parts);
-    Failure::provider(errno)
-}
-
-/// Says which device node is missing or forbidden where that may be what `errno` comes from:
-/// librdmacm and libibverbs give various codes for it. Empty for none.
-#[cold]
-#[inline(never)]
-fn blame(errno: c_int) -> Message {
-    let mut text = Message::new();
-    if !matches!(errno, libc::ENODEV | libc::ENOMEM | libc::ENOENT | libc::EACCES | libc::EPERM) {
-        return text;
-    }
-    let mut path: [c_char; 64] = [0; 64];
-    let (at, room) = (path.as_mut_ptr(), path.len());
-    // First rdma_cm, then the node of each device that the system has.
-    for number in -1..256 {
-        let system = c"/sys/class/infiniband_verbs/uverbs%d".as_ptr();
-        // SAFETY: there is room for the path and any number.
-        unsafe { libc::snprintf(at, room, system, number) };
-        if number >= 0 && opening(at, libc::O_RDONLY) != 0 {
-            continue;
-        }
-        let node =
-            if number < 0 { c"/dev/infiniband/rdma_cm" } else { c"/dev/infiniband/uverbs%d" };
-        // SAFETY: as above.
-        unsafe { libc::snprintf(at, room, node.as_ptr(), number) };
-        let what = match opening(at, libc::O_RDWR) {
-            libc::ENOENT => c"missing",
-            libc::EACCES | libc::EPERM => c"forbidden",
-            _ => continue,
-        };
-        let advice = c"; % is %: load rdma_ucm and ib_uverbs, let container and user open it";
-        // SAFETY: a C string.
-        let node = unsafe { Text::from_ptr(at) };
-        text.append(Text::new(advice), &[node.into(), what.into()]);
-        break;
-    }
-    text
-}
-
-/// The `errno` of opening it, 0 for success. Only that tells of all that may forbid it, the rules
-/// of a container included.
-fn opening(path: *const c_char, flags: c_int) -> c_int {
-    // SAFETY: a C string.
-    let fd = unsafe { libc::open(path, flags | libc::O_CLOEXEC) };
-    if fd < 0 {
-        return errno::get();
-    }
-    // SAFETY: ours.
-    unsafe { libc::close(fd) };
-    0
 }

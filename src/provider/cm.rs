@@ -13,7 +13,7 @@ use rdma_sys::{
     rdma_event_str, rdma_get_cm_event, rdma_migrate_id, rdma_port_space, rdma_reject,
 };
 
-use super::address::open_failed;
+use super::device_nodes::open_failed;
 use super::{check_errno, failed};
 use crate::error::{Error, Failure, Result, errno};
 use crate::log::{File, Part, Text, log};

@@ -14,13 +14,21 @@
 use libc::c_int;
 
 use crate::error::{Failure, errno};
-use crate::log::{Level, Origin, Part, Text, enabled, send};
+use crate::log::{Origin, Part, Text, send};
+
+// Each uses only those that are declared below it.
 
 pub(crate) mod address;
-pub(crate) mod cm;
-pub(crate) mod owner;
-pub(crate) mod qp;
+
 pub(crate) mod verbs;
+
+pub(crate) mod qp;
+
+pub(crate) mod cm;
+
+mod device_nodes;
+
+pub(crate) mod owner;
 
 /// Logs that a provider call failed and gives the failure: with the `errno` that the call left,
 /// or with the one given.
@@ -45,10 +53,8 @@ pub(crate) use failed;
 #[cold]
 #[inline(never)]
 pub(crate) fn call_failed(origin: Origin, call: Text, errno: c_int) -> Failure {
-    if enabled(Level::Error) {
-        let text = Text::new(c"%() failed: %");
-        send(origin, call, text, &[Part::Text(call), Part::Cause(errno)]);
-    }
+    let text = Text::new(c"%() failed: %");
+    send(origin, call, text, &[Part::Text(call), Part::Cause(errno)]);
     Failure::provider(errno)
 }
 
