@@ -23,6 +23,7 @@
 #define SIZE		4096
 #define OUTCOME_MS	5000	/* how long the outcome may take to come */
 #define ROCE_PORT	4791
+#define DATAGRAMS	20
 #define UNKNOWN_OPCODE	0x1f	/* of a reliable connection, which has none above 0x1d */
 #define PKEY		0xffff
 
@@ -99,8 +100,12 @@ send_unknown_opcode(const struct rpma_conn *conn, const char *address)
 	CHECK(inet_pton(AF_INET, address, &to.sin_addr) == 1);
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 	CHECK(fd >= 0);
-	CHECK(sendto(fd, &packet, sizeof(packet), 0, (struct sockaddr *)&to, sizeof(to)) ==
-			sizeof(packet));
+	/* a datagram can be lost */
+	for (int n = 0; n < DATAGRAMS; n++) {
+		CHECK(sendto(fd, &packet, sizeof(packet), 0, (struct sockaddr *)&to,
+				sizeof(to)) == sizeof(packet));
+		CHECK(usleep(50000) == 0);
+	}
 	CHECK(close(fd) == 0);
 }
 
