@@ -6,7 +6,7 @@
 //! `RPMA_ATOMIC_WRITE`. The device has to have them, and the driver to grant them.
 
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use crate::error::{Result, errno};
 use crate::log::{File, Text, Variable, log};
@@ -20,16 +20,16 @@ static REQUESTED: AtomicU8 = AtomicU8::new(0);
 
 /// Reads `RPMA_FLUSH` and `RPMA_ATOMIC_WRITE`. Called once, when the library is loaded.
 pub(crate) fn configure() {
-    let flush = read(c"RPMA_FLUSH", Features::FLUSH);
-    let atomic_write = read(c"RPMA_ATOMIC_WRITE", Features::ATOMIC_WRITE);
+    let flush = read(c"RPMA_FLUSH", c"rpma_flush", Features::FLUSH);
+    let atomic_write = read(c"RPMA_ATOMIC_WRITE", c"rpma_atomic_write", Features::ATOMIC_WRITE);
     REQUESTED.store(flush.and(atomic_write).to_bits(), Ordering::Relaxed);
 }
 
-fn read(name: &'static CStr, ops: Features) -> Features {
+fn read(name: &'static CStr, function: &'static CStr, ops: Features) -> Features {
     let variable = Variable::read(name);
     let native = variable.value.is_some_and(|value| value == Text::new(c"native"));
     if !native {
-        variable.ignored(c"rpma_flush");
+        variable.ignored(function);
     }
     ops.only_if(native)
 }
@@ -43,25 +43,33 @@ pub(crate) fn requested() -> Features {
 /// requested and the device has, less and less as its driver refuses.
 pub(crate) struct NativeChoice {
     requested: Features,
-    current: AtomicU8,
+    native: AtomicU8,
+    /// The smallest send queue with which inline data were refused: a device may have them for
+    /// small queues and not for large ones.
+    no_inline_from: AtomicU64,
     warned: AtomicBool,
 }
 
 impl NativeChoice {
     /// What is requested is asked for only where the device has it, too.
     pub(crate) const fn new(requested: Features, device: Features) -> Self {
-        let wanted = requested.in_both(device).and(Features::INLINE);
-        let current = AtomicU8::new(wanted.to_bits());
-        Self { requested, current, warned: AtomicBool::new(false) }
+        Self {
+            requested,
+            native: AtomicU8::new(requested.in_both(device).to_bits()),
+            no_inline_from: AtomicU64::new(u64::MAX),
+            warned: AtomicBool::new(false),
+        }
     }
 
-    fn get(&self) -> Features {
-        Features::from_bits(self.current.load(Ordering::Relaxed))
+    fn wanted(&self, sq_size: u32) -> Features {
+        let inline = u64::from(sq_size) < self.no_inline_from.load(Ordering::Relaxed);
+        let native = Features::from_bits(self.native.load(Ordering::Relaxed));
+        native.and(Features::INLINE.only_if(inline))
     }
 
     /// Makes the QP of `id`, with as many of the wanted features as driver and device grant.
     pub(crate) fn create_qp(&self, id: &CmId, attributes: &QpAttributes) -> Result<Qp> {
-        let wanted = self.get();
+        let wanted = self.wanted(attributes.sq_size);
         let mut features = wanted;
         let errno_before = errno::get();
         // Where nothing helps, the cause is what was said before inline data were given up.
@@ -70,7 +78,7 @@ impl NativeChoice {
             let errno = match Qp::create(id, attributes, features) {
                 Ok(qp) => {
                     errno::set(errno_before);
-                    self.granted(features);
+                    self.granted(id, attributes.sq_size, features);
                     return Ok(qp);
                 }
                 Err(errno) => errno,
@@ -80,20 +88,34 @@ impl NativeChoice {
             }
             features = match (errno, features.step_down(wanted)) {
                 (libc::EOPNOTSUPP | libc::EINVAL | libc::ENOSYS, Some(less)) => less,
-                _ => return Err(attributes.refused(wanted, cause)),
+                (libc::EOPNOTSUPP | libc::EINVAL | libc::ENOSYS, None) => {
+                    return Err(attributes.refused(wanted, cause));
+                }
+                // Something else is wrong, such as the limit of locked memory.
+                _ => return Err(attributes.refused(features, errno)),
             }
         }
     }
 
     /// Remembers what a QP was granted, and tells once what was requested and is not to be had.
-    fn granted(&self, features: Features) {
-        self.current.store(features.to_bits(), Ordering::Relaxed);
+    fn granted(&self, id: &CmId, sq_size: u32, features: Features) {
+        self.remember(sq_size, features);
         let missing = self.requested.without(features);
         if missing == Features::NONE || self.warned.swap(true, Ordering::Relaxed) {
             return;
         }
-        let name = c"rpma_conn_req_new";
-        log!(Warning, name, c"% requested, but not granted: emulating", missing.name());
+        let outgoing = c"rpma_conn_req_new";
+        let name = if id.is_pending() { c"rpma_ep_next_conn_req" } else { outgoing };
+        let emulates = !missing.has(Features::ATOMIC_WRITE) || features.has(Features::INLINE);
+        let then = if emulates { c": emulating" } else { c"" };
+        log!(Warning, name, c"% requested, but not granted%", missing.name(), then);
+    }
+
+    fn remember(&self, sq_size: u32, features: Features) {
+        self.native.store(features.in_both(Features::NATIVE).to_bits(), Ordering::Relaxed);
+        if !features.has(Features::INLINE) {
+            self.no_inline_from.fetch_min(sq_size.into(), Ordering::Relaxed);
+        }
     }
 }
 
@@ -105,7 +127,8 @@ mod tests {
     fn inline_data_and_the_native_operations_of_the_device_are_asked_for() {
         for bits in 0..4 {
             let native = Features::from_bits(bits);
-            assert_eq!(NativeChoice::new(native, native).get(), native.and(Features::INLINE));
+            let choice = NativeChoice::new(native, native);
+            assert_eq!(choice.wanted(u32::MAX), native.and(Features::INLINE));
         }
     }
 
@@ -113,10 +136,24 @@ mod tests {
     fn what_was_refused_is_not_asked_for_again() {
         let both = Features::NATIVE;
         let choice = NativeChoice::new(both, both);
-        while let Some(less) = choice.get().step_down(both.and(Features::INLINE)) {
-            choice.granted(less);
-            assert_eq!(choice.get(), less);
+        while let Some(less) = choice.wanted(10).step_down(both.and(Features::INLINE)) {
+            choice.remember(10, less);
+            assert_eq!(choice.wanted(10), less);
         }
-        assert_eq!(choice.get(), Features::NONE);
+        assert_eq!(choice.wanted(10), Features::NONE);
+    }
+
+    #[test]
+    fn inline_data_that_a_large_queue_was_refused_are_asked_for_with_a_smaller_one() {
+        let choice = NativeChoice::new(Features::NONE, Features::NONE);
+        choice.remember(1000, Features::NONE);
+        for (sq_size, features) in [
+            (1001, Features::NONE),
+            (1000, Features::NONE),
+            (999, Features::INLINE),
+            (10, Features::INLINE),
+        ] {
+            assert_eq!(choice.wanted(sq_size), features);
+        }
     }
 }

@@ -767,6 +767,32 @@ TEST(conn_req_new, inline_data_that_can_be_had_are_asked_for_every_time)
 	no_peer(&peer);
 }
 
+DIFFERS(conn_req_new, inline_data_are_asked_for_again_with_a_smaller_queue, "F35")
+{
+	struct rpma_conn_cfg *cfg = a_cfg(0, false, NULL);
+	struct rpma_conn *large, *small, *larger;
+
+	peer = a_peer();
+	provider_device.max_inline = 0;
+	rpma_conn_cfg_set_sq_size(cfg, 1000);
+	watch();
+	large = a_connection(peer, cfg);
+	TEXT(inline_tries(), "8! 0");
+	provider_device.max_inline = 8;
+	watch();
+	small = a_connection(peer, NULL);
+	TEXT(inline_tries(), "8");
+	rpma_conn_cfg_set_sq_size(cfg, 1001);
+	watch();
+	larger = a_connection(peer, cfg);
+	TEXT(inline_tries(), "0");
+	rpma_conn_delete(&larger);
+	rpma_conn_delete(&small);
+	rpma_conn_delete(&large);
+	rpma_conn_cfg_delete(&cfg);
+	no_peer(&peer);
+}
+
 TEST(conn_req_new, the_line_for_a_refused_qp_names_all_sizes)
 {
 	struct rpma_conn_cfg *cfg = a_cfg(0, false, NULL);
@@ -802,12 +828,12 @@ DIFFERS(conn_req_new, what_inline_data_is_not_to_blame_for_stays_the_failure,
 	TEXT(inline_tries(), "8! 0!");
 	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_create_qp_ex", "70001", "70002",
 		"inline 8", strerror(EINVAL));
-	/* whatever the second try says */
+	/* unless the second try finds what is really wrong */
 	provider_fail(CALL_rdma_create_qp_ex, 2, ENOMEM);
 	watch();
 	FAILS(rpma_conn_req_new(peer, ADDRESS, PORT, cfg, &req),
-		RPMA_E_PROVIDER, EINVAL);
-	LOGGED(RPMA_LOG_LEVEL_ERROR, "inline 8", strerror(EINVAL));
+		RPMA_E_PROVIDER, ENOMEM);
+	LOGGED(RPMA_LOG_LEVEL_ERROR, "inline 0", strerror(ENOMEM));
 	/* one that is not about what was asked for is not tried again */
 	rpma_conn_cfg_set_sq_size(cfg, 10);
 	rpma_conn_cfg_set_rq_size(cfg, 10);

@@ -182,12 +182,42 @@ TEST(native, what_cannot_be_had_is_one_warning_at_the_first_connection)
 
 	device(0, 0);
 	conn = a_connection(peer, NULL);
-	LOGGED(RPMA_LOG_LEVEL_WARNING, "");
+	LOGGED(RPMA_LOG_LEVEL_WARNING,
+		"native atomic write and native flush requested, "
+		"but not granted: emulating\n");
 	watch();
 	second = a_connection(peer, NULL);
 	LOG_COUNT(RPMA_LOG_LEVEL_WARNING, 0);
 	rpma_conn_delete(&second);
 	rpma_conn_delete(&conn);
+	no_peer(&peer);
+}
+
+/* with no inline data either there is no atomic write */
+TEST(native, nothing_is_said_to_be_emulated_that_is_not)
+{
+	device(CAP_ATOMIC_WRITE, 0);
+	provider_device.max_inline = 0;
+	conn = a_connection(peer, NULL);
+	LOGGED(RPMA_LOG_LEVEL_WARNING, "not granted\n");
+	rpma_conn_delete(&conn);
+	no_peer(&peer);
+}
+
+TEST(native, the_warning_names_the_function_that_was_called)
+{
+	struct rpma_conn_req *req;
+	struct rpma_ep *ep;
+
+	device(0, 0);
+	ep = an_endpoint(peer);
+	req = an_incoming_request(ep, NULL);
+	LOGGED(RPMA_LOG_LEVEL_WARNING, "not granted");
+	for (unsigned int n = 0; *log_message(n); n++)
+		if (log_level_of(n) == RPMA_LOG_LEVEL_WARNING)
+			TEXT(log_function(n), "rpma_ep_next_conn_req");
+	rpma_conn_req_delete(&req);
+	rpma_ep_shutdown(&ep);
 	no_peer(&peer);
 }
 

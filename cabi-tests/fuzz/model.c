@@ -26,7 +26,7 @@ struct domain {			/* a peer, which its children may outlive */
 	unsigned int children;	/* on its PD */
 	unsigned int pd;	/* the provider's number of it */
 	bool gone;		/* the PD is */
-	bool no_inline;		/* its device takes no inline data */
+	uint64_t no_inline_from;	/* sq_size + 1 of the smallest QP that got no inline data, or 0 */
 };
 
 struct completions {
@@ -1616,18 +1616,19 @@ static void shortened_timer(const struct link *link)
 	made("ibv_modify_qp", "qp%u, min_rnr_timer=12", link->qp);
 }
 
-/* done without only after a refusal, and never tried again then */
-static void note_inline(struct domain *domain)
+/* done without only after a refusal, and not tried again then but with a smaller send queue */
+static void note_inline(struct domain *domain, const struct ccfg *s)
 {
 	const char *line;
+	bool known = domain->no_inline_from && s->sq + UINT64_C(1) >= domain->no_inline_from;
 
 	for (unsigned int n = 0; (line = line_of("rdma_create_qp_ex", n)); n++) {
 		bool none = strstr(line, " inline=0,") != NULL;
 
-		MUST(none || !domain->no_inline);
-		MUST(!none || n || domain->no_inline);
-		if (none && strstr(line, ") = qp"))
-			domain->no_inline = true;
+		MUST(none || !known);
+		MUST(!none || n || known);
+		if (none && strstr(line, ") = qp") && !known)
+			domain->no_inline_from = s->sq + UINT64_C(1);
 	}
 }
 
@@ -1644,7 +1645,7 @@ static void check_qp(struct link *link, const struct ccfg *s)
 		name_of_cq(s->srq && s->srq->rcq.exists ? s->srq->rcq.cq :
 			link->rcq.exists ? link->rcq.cq : link->cq.cq));
 	MUST(line && strstr(line, expected));
-	link->no_inline = link->domain->no_inline;
+	link->no_inline = strstr(line, " inline=0,") != NULL;
 	snprintf(expected, sizeof(expected), ", sq=%u rq=%u send_sge=1 "
 		"recv_sge=1 inline=%d, sig_all=0 qp_context=none", s->sq,
 		s->rq, link->no_inline ? 0 : 8);
@@ -1714,7 +1715,7 @@ static void req_new(void)
 	remember_alive();
 	CALL(rpma_conn_req_new, peer_handle, address, port, cfg_handle, out);
 	if (!verdict.argument)
-		note_inline(peer->domain);
+		note_inline(peer->domain, &s);
 	if (!judge(verdict)) {
 		nothing_made(handle);
 		return;
@@ -1755,7 +1756,7 @@ static void ep_next(void)
 	remember_alive();
 	CALL(rpma_ep_next_conn_req, ep_handle, cfg_handle, out);
 	if (!verdict.argument)
-		note_inline(ep->domain);
+		note_inline(ep->domain, &s);
 	/* an event that was taken is gone, and its id is no one's */
 	if (!verdict.argument && !nothing &&
 			!(last.cause && strcmp(last.cause, "rdma_get_cm_event") == 0))

@@ -252,10 +252,11 @@ static const char *name_in(const char *line)
 	return "";
 }
 
-/* trying without inline data does not change what the failure is */
+/* being refused without inline data, too, does not change what the failure is */
 static int first_said(unsigned int n, int error)
 {
-	if (!is_call(provider_log_line(n), "rdma_create_qp_ex"))
+	if (!is_call(provider_log_line(n), "rdma_create_qp_ex") ||
+			(error != EINVAL && error != EOPNOTSUPP && error != ENOSYS))
 		return error;
 	for (; n; n--) {
 		const char *line = provider_log_line(n);

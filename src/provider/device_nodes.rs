@@ -6,7 +6,7 @@ use core::ffi::CStr;
 use libc::{c_char, c_int};
 
 use crate::error::{Failure, errno};
-use crate::log::{File, Level, Message, Origin, Part, Text, send};
+use crate::log::{File, Level, Message, Origin, Part, Text, enabled, send};
 
 const FILE: File = File::DeviceNodes;
 
@@ -33,7 +33,9 @@ pub(super) fn open_failed(function: Text, call: &'static CStr) -> Failure {
 #[inline(never)]
 pub(super) fn blame(errno: c_int) -> Message {
     let mut text = Message::new();
-    if !matches!(errno, libc::ENODEV | libc::ENOMEM | libc::ENOENT | libc::EACCES | libc::EPERM) {
+    if !enabled(Level::Error)
+        || !matches!(errno, libc::ENODEV | libc::ENOMEM | libc::ENOENT | libc::EACCES | libc::EPERM)
+    {
         return text;
     }
     let mut path: [c_char; 64] = [0; 64];
