@@ -124,7 +124,13 @@ test: ## run the tests that take no guest, valgrind or network, for less than tw
 	@$(MAKE) --no-print-directory all test-programs
 	@$(MAKE) --no-print-directory check-header
 	$(CARGO) test --workspace --locked
-	$(call RUN_CTEST,--parallel 2 --label-exclude '^(guest|valgrind|packages)$$')
+	$(call RUN_CTEST,--parallel 2 --label-exclude '^(guest|valgrind|packages|arch)$$')
+
+ARCH ?= arm64 ppc64el s390x riscv64
+
+check-arch: ## cross-build for ARCH=arm64, ppc64el, s390x or riscv64, or all, and run the tests over the stand-in
+	tools/install-packages check
+	for architecture in $(ARCH); do cabi-tests/arch/check $$architecture all || exit; done
 
 miri: ## run the tests of threads under Miri (needs a nightly toolchain with Miri)
 	@$(CARGO) +nightly miri --version >/dev/null 2>&1 || { \
@@ -216,5 +222,5 @@ clean: ## remove everything that was built
 
 FORCE:
 
-.PHONY: FORCE all bench check check-header clean deb demo dist header help install install-man lint \
+.PHONY: FORCE all bench check check-arch check-header clean deb demo dist header help install install-man lint \
 	man miri rpm soak test test-programs

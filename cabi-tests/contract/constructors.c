@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <librpma.h>
+#include "again.h"
 
 #define WHO "CONSTRUCTOR_THAT_ACTS"
 #define WHAT "WHAT_IT_DOES"
@@ -131,7 +132,7 @@ static void expect(const char *who, const char *what, const char *primary,
 			setenv("RPMA_LOG", primary, 1);
 		if (auxiliary)
 			setenv("RPMA_LOG_STDERR", auxiliary, 1);
-		execl("/proc/self/exe", "constructors", "child", (char *)NULL);
+		execute_again("constructors");
 		_exit(8);
 	}
 	close(ends[1]);

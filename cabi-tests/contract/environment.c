@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "again.h"
 #include "contract.h"
 
 #define CHILD "ENVIRONMENT_TEST_CHILD"
@@ -54,7 +55,6 @@ static const char *run(const char *task, const char *variable,
 		const char *value, const char *other, const char *other_value,
 		int from)
 {
-	const char *emulator = getenv("TEST_EMULATOR");
 	static char text[4096];
 	size_t length = 0;
 	ssize_t got;
@@ -77,12 +77,7 @@ static const char *run(const char *task, const char *variable,
 			setenv(variable, value, 1);
 		if (other)
 			setenv(other, other_value, 1);
-		/* QEMU's emulation of one process does not reach what it executes */
-		if (emulator)
-			execlp(emulator, emulator, program_invocation_name,
-				(char *)NULL);
-		else
-			execl("/proc/self/exe", "environment", (char *)NULL);
+		execute_again("environment");
 		_exit(8);
 	}
 	close(ends[1]);
