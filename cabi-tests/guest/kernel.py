@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The guest's kernel: Debian's own, downloaded and unpacked into a cache folder, and the initramfs built for it.
+With RPMA_GUEST_KERNEL it is that package, and apt is not asked.
 
     <cache>/<package>_<version>/                      Debian's package
     <cache>/<package>_<version>/vmlinux               the kernel without its compression
     <cache>/<package>_<version>/initramfs-<hash>      the hash covers what it was built from
-    <cache>/6.1, <cache>/6.12                         links to the current one of each series
+    <cache>/6.1, <cache>/6.12, <cache>/6.1-arm64      links to the current one of each series
 
 Everything is made under a temporary name and renamed when it is whole, under one lock.
 """
@@ -25,8 +26,15 @@ import time
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "librpma" / "guest"
 HERE = pathlib.Path(__file__).resolve().parent
 APT = HERE.parent.parent / "tools/apt"
-META_PACKAGES = {"6.1": "linux-image-amd64", "6.12": "linux-image-6.12-amd64"}
+ARCHITECTURE = os.environ.get("RPMA_GUEST_ARCHITECTURE") or "amd64"
+ROOT = pathlib.Path(os.environ.get("RPMA_GUEST_ROOT") or "/")
+META_PACKAGES = {
+    "amd64": {"6.1": "linux-image-amd64", "6.12": "linux-image-6.12-amd64"},
+    "arm64": {"6.1": "linux-image-arm64"},
+}[ARCHITECTURE]
 DECOMPRESSORS = {b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+
+QEMU = {"amd64": "qemu-system-x86_64", "arm64": "qemu-system-aarch64"}[ARCHITECTURE]
 
 # In the groups that `init` loads one after the other. What the crypto API looks up by name no dependency tells: crc32
 # for rxe, crc32c for ext4.
@@ -35,6 +43,9 @@ MODULES = {
     "rdma": ["virtio_net", "crc32_generic", "crc32_pclmul", "ipv6", "rdma_rxe", "rdma_ucm", "ib_uverbs", "sch_netem"],
     "pmem": ["nfit", "nd_pmem", "dax_pmem", "device_dax", "crc32c_generic", "ext4"],
 }
+if ARCHITECTURE != "amd64":
+    MODULES["rdma"].remove("crc32_pclmul")
+    del MODULES["pmem"]
 
 
 class Error(Exception):
@@ -48,7 +59,7 @@ def say(text):
 def fetch(series):
     """Gets the current kernel of a series, or keeps the cached one where there is none to be had."""
     with lock():
-        link = CACHE / series
+        link = link_of(series)
         try:
             try:
                 folder = current(series)
@@ -71,10 +82,10 @@ def fetch(series):
 
 def cached(series):
     """The kernel and the initramfs of a series; whatever is missing is made now."""
-    if not (CACHE / series).is_dir():
+    if not link_of(series).is_dir():
         fetch(series)
     with lock():
-        folder = (CACHE / series).resolve()
+        folder = link_of(series).resolve()
         return folder / "vmlinux", initramfs(folder)
 
 
@@ -93,6 +104,10 @@ def lock():
         yield
 
 
+def link_of(series):
+    return CACHE / (series if ARCHITECTURE == "amd64" else f"{series}-{ARCHITECTURE}")
+
+
 def temporary_folder():
     # A child that is being killed may still write to it; what then remains goes with the next lock().
     return tempfile.TemporaryDirectory(prefix="tmp.", dir=CACHE, ignore_cleanup_errors=True)
@@ -100,6 +115,13 @@ def temporary_folder():
 
 def current(series):
     """The folder of the newest kernel that apt's lists have."""
+    given = os.environ.get("RPMA_GUEST_KERNEL")
+    if given:
+        folder = CACHE / pathlib.Path(given).stem
+        if not folder.is_dir():
+            with temporary_folder() as tmp:
+                unpack(pathlib.Path(given), pathlib.Path(tmp), folder)
+        return folder
     package, version, size = newest(series)
     folder = CACHE / f"{package}_{version}"
     if not folder.is_dir():
@@ -148,19 +170,26 @@ def download(package, version, size, folder):
             if apt.returncode != 0:
                 raise Error(f"cannot download {package} {version}: {messages.read().strip()}")
         progress(f"downloaded {package} {version}: {size >> 20} MiB", start, last=True)
-        start = time.monotonic()
-        progress(f"unpacking {package}", start)
         (deb,) = tmp.glob("*.deb")
-        run(["dpkg", "-x", deb, tmp / "root"])
-        (tmp / "root").chmod(0o755)
-        extract(next((tmp / "root/boot").glob("vmlinuz-*")), tmp / "root/vmlinux")
-        os.rename(tmp / "root", folder)
-        progress(f"unpacked {package}", start, last=True)
+        unpack(deb, tmp, folder)
+
+
+def unpack(deb, tmp, folder):
+    start = time.monotonic()
+    progress(f"unpacking {folder.name}", start)
+    run(["dpkg", "-x", deb, tmp / "root"])
+    (tmp / "root").chmod(0o755)
+    extract(next((tmp / "root/boot").glob("vmlinuz-*")), tmp / "root/vmlinux")
+    os.rename(tmp / "root", folder)
+    progress(f"unpacked {folder.name}", start, last=True)
 
 
 def extract(vmlinuz, vmlinux):
     """Emulated, the kernel would take seconds to decompress itself, each time. (Header: the x86 boot protocol.)"""
     image = vmlinuz.read_bytes()
+    if ARCHITECTURE != "amd64":  # not compressed
+        vmlinux.write_bytes(image)
+        return
     setup_sectors = image[0x1F1] or 4
     offset, length = struct.unpack_from("<II", image, 0x248)
     begin = (setup_sectors + 1) * 512 + offset
@@ -189,7 +218,7 @@ def point(link, folder):
 
 def initramfs(folder):
     init = HERE / "init"
-    busybox = pathlib.Path(shutil.which("busybox"))
+    busybox = find_busybox()
     wanted = hashlib.sha256()
     for part in (init.read_bytes(), busybox.read_bytes(), pathlib.Path(__file__).read_bytes()):
         wanted.update(part)
@@ -219,6 +248,12 @@ def initramfs(folder):
         os.rename(archive, image)
     progress(f"built the initramfs: {image.stat().st_size >> 20} MiB", start, last=True)
     return image
+
+
+def find_busybox():
+    """The guest's own; None where there is none."""
+    found = shutil.which("busybox") if ROOT == pathlib.Path("/") else ROOT / "bin/busybox"
+    return pathlib.Path(found) if found and pathlib.Path(found).exists() else None
 
 
 def modules(folder):
