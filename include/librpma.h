@@ -2139,7 +2139,8 @@ int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool 
  *
  * - `peer`: the peer whose device the connections will use.
  * - `addr`: the host name or address at which to listen. It must belong to the peer's device. If a
- *   name has several addresses, the function takes the first one that it can bind.
+ *   name has several addresses, the function takes the first one that an RDMA device has, or, if
+ *   there is none, the first one that it can bind.
  * - `port`: the port number or service name. With port 0, the kernel chooses a free port.
  * - `ep_ptr`: receives the endpoint. Shut it down with rpma_ep_shutdown().
  *

@@ -161,6 +161,51 @@ DIFFERS(ep_listen, next_address_of_the_name_is_tried, "F34")
 	end();
 }
 
+/* as Debian's /etc/hosts has it: nobody can come to a loopback address */
+DIFFERS(ep_listen, address_of_a_device_goes_before_a_loopback_one, "F34")
+{
+	static const char *const hosts[] = {"127.0.1.1", "127.0.0.1",
+		"10.0.0.2", NULL};
+
+	peer = a_peer();
+	provider_host("server", hosts);
+	watch();
+	errno = EXDEV;
+	RETURNS(rpma_ep_listen(peer, "server", PORT, &ep), 0);
+	EQUAL(errno, EXDEV);
+	EQUAL(calls_with("rdma_bind_addr("), 3);
+	EQUAL(calls_with("rdma_bind_addr(id3, 10.0.0.2:7471) = 0"), 1);
+	EQUAL(calls_with("rdma_listen(id3, 0) = 0"), 1);
+	EQUAL(calls_with("rdma_listen("), 1);
+	LOG_COUNT(RPMA_LOG_LEVEL_WARNING, 0);
+	end();
+}
+
+DIFFERS(ep_listen, first_address_stays_where_none_is_a_devices, "F34")
+{
+	static const char *const hosts[] = {"127.0.1.1", "127.0.0.1", NULL};
+
+	peer = a_peer();
+	provider_host("server", hosts);
+	watch();
+	RETURNS(rpma_ep_listen(peer, "server", PORT, &ep), 0);
+	EQUAL(calls_with("rdma_bind_addr("), 2);
+	EQUAL(calls_with("rdma_listen(id1, 0) = 0"), 1);
+	LOG_COUNT(RPMA_LOG_LEVEL_WARNING, 0);
+	end();
+}
+
+TEST(ep_listen, loopback_address_itself_can_be_listened_at)
+{
+	peer = a_peer();
+	watch();
+	RETURNS(rpma_ep_listen(peer, "127.0.0.1", PORT, &ep), 0);
+	EQUAL(calls_with("rdma_bind_addr("), 1);
+	EQUAL(calls_with("rdma_listen("), 1);
+	LOG_COUNT(RPMA_LOG_LEVEL_WARNING, 0);
+	end();
+}
+
 DIFFERS(ep_listen, error_is_the_last_addresses_and_names_all, "F34")
 {
 	struct rpma_ep *out = UNTOUCHED;

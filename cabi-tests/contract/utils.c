@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rpma_utils_*: finding a device, asking it for ODP, and names of events */
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <unistd.h>
 #include "contract.h"
 
 #define LOCAL RPMA_UTIL_IBV_CONTEXT_LOCAL
@@ -278,6 +280,41 @@ DIFFERS(utils_get_ibv_context, next_addresses_id_cannot_be_had, "F34")
 		RPMA_E_PROVIDER, EMFILE);
 	SAME(context, UNTOUCHED);
 	LOGGED(RPMA_LOG_LEVEL_ERROR, "rdma_create_id", strerror(EMFILE));
+}
+
+/*
+ * What the line blames is whichever node is missing or forbidden on the machine
+ * that this runs on; none where all can be opened.
+ */
+DIFFERS(utils_get_ibv_context, line_names_the_missing_device_node, "F40")
+{
+	static const enum provider_call calls[] = {CALL_rdma_create_id,
+		CALL_rdma_getaddrinfo, CALL_rdma_bind_addr};
+	static const int errors[] = {ENODEV, ENOMEM, ENOENT, EACCES, EPERM};
+	struct ibv_context *context = UNTOUCHED;
+	int fd = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+	const char *blamed = fd >= 0 ? NULL : errno == ENOENT ?
+		"; /dev/infiniband/rdma_cm is missing: load rdma_ucm" :
+		"; /dev/infiniband/rdma_cm is forbidden: load rdma_ucm";
+
+	if (fd >= 0)
+		close(fd);
+	for (unsigned int n = 0; n < 15; n++) {
+		provider_fail(calls[n / 5], 1, errors[n % 5]);
+		watch();
+		FAILS(rpma_utils_get_ibv_context(ADDRESS, LOCAL, &context),
+			RPMA_E_PROVIDER, errors[n % 5]);
+		SAME(context, UNTOUCHED);
+		LOGGED(RPMA_LOG_LEVEL_ERROR, strerror(errors[n % 5]),
+			blamed ? blamed : "failed: ");
+		TEXT(log_function(0), "rpma_utils_get_ibv_context");
+	}
+	/* what no node can be the cause of blames none */
+	provider_fail(CALL_rdma_bind_addr, 1, EADDRINUSE);
+	watch();
+	FAILS(rpma_utils_get_ibv_context(ADDRESS, LOCAL, &context),
+		RPMA_E_PROVIDER, EADDRINUSE);
+	CHECK(!strstr(log_message(0), "/dev/infiniband"));
 }
 
 DIFFERS(utils_get_ibv_context, id_that_stays_is_worth_a_warning, "F37")

@@ -39,12 +39,13 @@ main(void)
 	struct rpma_conn_req *req = NULL;
 	struct rpma_ep *ep = NULL;
 	struct rpma_conn *client = NULL;
-	char hosts[512];
+	char hosts[1024];
 
 	/* no route leads to the IPv6 one; the resolver's order puts 10.0.0.1 where it likes */
 	snprintf(hosts, sizeof(hosts), NOBODY " f34-server\n%s f34-server\n" NOBODY2 " f34-server\n"
-			NOBODY " f34-nobody\n" NOBODY2 " f34-nobody\n::1 f34-local\n%s f34-local\n",
-			test_address(), test_address());
+			NOBODY " f34-nobody\n" NOBODY2 " f34-nobody\n::1 f34-local\n%s f34-local\n"
+			"127.0.1.1 f34-debian\n%s f34-debian\n",
+			test_address(), test_address(), test_address());
 	set_hosts(hosts);
 	count_errors();
 
@@ -61,6 +62,16 @@ main(void)
 	OK(rpma_peer_new(device, &peer));
 	OK(rpma_ep_listen(peer, "f34-server", test_port(0), &ep));
 	OK(rpma_conn_req_new(peer, "f34-local", test_port(0), NULL, &req));
+	OK(rpma_conn_req_connect(&req, NULL, &client));
+	req = next_request(ep, NULL);
+	OK(rpma_conn_req_delete(&req));
+	expect_event(client, RPMA_CONN_REJECTED);
+	OK(rpma_conn_delete(&client));
+	OK(rpma_ep_shutdown(&ep));
+
+	/* 127.0.1.1, as in Debian's /etc/hosts, can be listened at, but no client can come */
+	OK(rpma_ep_listen(peer, "f34-debian", test_port(0), &ep));
+	OK(rpma_conn_req_new(peer, test_address(), test_port(0), NULL, &req));
 	OK(rpma_conn_req_connect(&req, NULL, &client));
 	req = next_request(ep, NULL);
 	OK(rpma_conn_req_delete(&req));

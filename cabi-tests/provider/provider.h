@@ -75,7 +75,7 @@ struct provider_device {
 	uint32_t max_inline;			/* 64: more is refused */
 	/* access bits that ibv_reg_mr() knows; others give EINVAL */
 	unsigned int mr_access;
-	/* 1: rdma_bind_addr() finds the device; 0: the wildcard address */
+	/* 1: rdma_bind_addr() finds the device, but never at 127.0.0.0/8 */
 	int bind_finds_device;
 };
 extern struct provider_device provider_device;

@@ -116,6 +116,15 @@ static int parse(const char *node, const char *service,
 	return node && inet_pton(AF_INET, node, &in->sin_addr) == 1 ? 0 : -1;
 }
 
+/* 127.0.0.0/8: it binds, and no device has it */
+static bool is_loopback(const struct sockaddr *address)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+
+	return address->sa_family == AF_INET &&
+		ntohl(in->sin_addr.s_addr) >> 24 == 127;
+}
+
 static bool is_host(const char *node)
 {
 	return node && host.count && strcmp(node, host.name) == 0;
@@ -379,7 +388,7 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 		leave(&call, "EINVAL");
 		return failure(&call);
 	}
-	if (provider_device.bind_finds_device)
+	if (provider_device.bind_finds_device && !is_loopback(addr))
 		id->verbs = provider_context();
 	leave(&call, "0");
 	return 0;

@@ -78,14 +78,17 @@ impl<'a> Place<'a> {
             Some(id) => id,
             None => self.id()?,
         };
-        match self.settle(&id, info.source(), info.address(self)) {
-            None => Ok((id, info)),
+        let outcome = match self.settle(&id, info.source(), info.address(self)) {
+            None if !id.verbs().is_null() => return Ok((id, info)),
+            None => Ok(id),
             Some(miss) => {
-                let id = self.try_others(id, info.address(self), miss)?;
-                errno::set(errno_before);
-                Ok((id, info))
+                drop(id);
+                Err(miss)
             }
-        }
+        };
+        let id = self.try_others(outcome, info.address(self))?;
+        errno::set(errno_before);
+        Ok((id, info))
     }
 
     /// Makes the opened id listen.
@@ -135,12 +138,17 @@ impl<'a> Place<'a> {
         miss
     }
 
-    /// The first address was none. Goes through the others that the name stands for, in the
-    /// resolver's order, each with a fresh id: one that failed may be bound already. librdmacm
-    /// tells of the first alone, so the resolver is asked.
+    /// The first address was none, or one to listen at that no device has, as a loopback one is.
+    /// Goes through the others that the name stands for, in the resolver's order, each with a fresh
+    /// id: one that failed may be bound already. librdmacm tells of the first alone, so the
+    /// resolver is asked. Where no address is a device's, the first that can be bound stays.
     #[cold]
     #[inline(never)]
-    fn try_others(&self, id: CmId, first: *mut sockaddr, mut miss: Miss) -> Result<CmId> {
+    fn try_others(
+        &self,
+        mut outcome: core::result::Result<CmId, Miss>,
+        first: *mut sockaddr,
+    ) -> Result<CmId> {
         // SAFETY: all zero is a valid `addrinfo`.
         let mut hints: addrinfo = unsafe { MaybeUninit::zeroed().assume_init() };
         hints.ai_flags = if self.passive { libc::AI_PASSIVE } else { 0 };
@@ -153,7 +161,6 @@ impl<'a> Place<'a> {
         let mut tried = Message::new();
         tried.append(Text::new(c" (%"), &[first_name.text().into()]);
         let mut is_alone = true;
-        drop(id);
         let mut next = list.0;
         // SAFETY: NULL or an entry of the list, which is alive.
         while let Some(info) = unsafe { next.as_ref() } {
@@ -172,15 +179,17 @@ impl<'a> Place<'a> {
             is_alone = false;
             let id = self.id()?;
             match self.settle(&id, null_mut(), address) {
-                None => return Ok(id),
-                Some(another) => miss = another,
+                None if !id.verbs().is_null() => return Ok(id),
+                None if outcome.is_err() => outcome = Ok(id),
+                Some(miss) if outcome.is_err() => outcome = Err(miss),
+                _ => {}
             }
         }
         tried.append(Text::new(c")"), &[]);
         if is_alone && first_name.text() == self.node {
             tried = Message::new();
         }
-        Err(self.failed(miss, &tried))
+        outcome.map_err(|miss| self.failed(miss, &tried))
     }
 
     #[cold]
