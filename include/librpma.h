@@ -258,8 +258,7 @@ enum rpma_util_ibv_context_type {
 };
 
 /**
- * A connection. A connection request is one, too, until it is connected: the object stays in
- * its place, so that nothing is left that can fail after the other side was told.
+ * A connection. It begins as a connection request.
  */
 struct rpma_conn;
 

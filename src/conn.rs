@@ -49,8 +49,9 @@ pub enum rpma_conn_event {
 #[allow(non_camel_case_types)]
 pub type rpma_conn_event_raw = c_int;
 
-/// A connection. A connection request is one, too, until it is connected: the object stays in
-/// its place, so that nothing is left that can fail after the other side was told.
+/// A connection. It begins as a connection request.
+// Both are the same object. So nothing has to be allocated after the other side was told, and
+// nothing can fail then.
 pub struct Conn {
     objects: Objects,
     direct_write_to_pmem: AtomicBool,
@@ -500,7 +501,7 @@ pub unsafe extern "C" fn rpma_conn_wait(
     cq: *mut *mut Cq,
     is_rcq: *mut c_bool,
 ) -> c_int {
-    // There is one flag, and waiting is all that this call can do.
+    // There is only one flag, and it asks for what the function does anyway.
     let _ = flags;
     ffi::status_of(|| {
         // SAFETY: the caller's promises 1 and 2.

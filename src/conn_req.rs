@@ -280,8 +280,8 @@ impl ConnReq {
         Ok(req)
     }
 
-    /// A request that came in with `id`, on an event channel of its own: it depends neither on the
-    /// endpoint nor on the thread that listens.
+    /// A request that came in with `id`. It gets its own event channel, so that it does not depend
+    /// on the endpoint or on the thread that listens.
     pub(crate) fn incoming(
         domain: Shared<Domain>,
         mut id: CmId,
@@ -299,7 +299,7 @@ impl ConnReq {
 }
 
 impl Owned<ConnReq> {
-    /// Everything that can fail on our side comes before the other side hears of it.
+    /// Does everything that can fail on our side before the other side is told.
     fn connect(mut self, pdata: Option<rpma_conn_private_data>) -> Result<Owned<Conn>> {
         let accept = self.conn.id().is_pending();
         if !accept {
@@ -329,7 +329,7 @@ fn conn_param(pdata: Option<rpma_conn_private_data>) -> rdma_conn_param {
     param.responder_resources = u8::MAX;
     param.initiator_depth = u8::MAX;
     param.flow_control = 1;
-    // 7 is the most; for receivers that are not ready it means without limit.
+    // 7 is the maximum. For rnr_retry_count, it means that there is no limit.
     param.retry_count = 7;
     param.rnr_retry_count = 7;
     param

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! What a peer shares with all that is made with it: the PD, what the device can do, what QPs are
-//! asked for, and the flush buffer.
+//! What a peer shares with everything that is created with it: the PD, the abilities of the device,
+//! the features that are requested for a QP, and the flush buffer.
 
 use core::mem::ManuallyDrop;
 use core::ptr::{NonNull, null_mut};
@@ -103,8 +103,8 @@ impl Drop for Domain {
 }
 
 impl End for Shared<Domain> {
-    /// Ends a share of a domain. After its peer was deleted too early, the last one has to take
-    /// the flush buffer with it, and to tell when that fails.
+    /// Ends a share of a domain. If the peer was deleted too early, the last share destroys the
+    /// flush buffer, and reports a failure.
     fn end(self) -> Result {
         self.into_inner().map_or(Ok(()), |domain| domain.drop_flush_buffer())
     }

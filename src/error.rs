@@ -41,8 +41,8 @@ pub(crate) enum Error {
     NotSharedChannel = RPMA_E_NOT_SHARED_CHNL,
 }
 
-/// An error together with the `errno` of the moment it happened, so that no undo step and no
-/// logging in between can change what the caller sees.
+/// An error together with the `errno` at the time when it happened. So the caller gets that
+/// `errno`, whatever cleaning up and logging do to it afterwards.
 ///
 /// One word that is never 0: a result without a value is a register, and its check one compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Flushing the remote side's memory, by a small read or natively.
+//! Flushing the other side's memory, by a small read or natively.
 //!
-//! A read pushes the writes before it out of the device, into memory (visibility) or, where the
-//! peer declared direct write to PMem, into the persistence domain. It works with every target.
-//! The native operation does not, and a target that does not know it kills or hangs the
-//! connection; so it is used on request only.
+//! A read pushes the writes before it out of the device and into memory (visibility) or, if the
+//! other side has declared direct write to PMem, into the persistence domain. This works with every
+//! target. The native operation does not: with a target that does not know it, the connection
+//! breaks or hangs. So the library uses it only if the user requests it.
 
 use libc::{c_int, c_uint, c_void};
 use rdma_sys::{

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Where flushes by reading put what they read, and how long that lives.
+//! The buffer into which flushes read, and how long it exists.
 //!
-//! A peer's connections share one buffer. The first connection that needs it makes it, and it goes
-//! with the last of the peer and these connections: [`crate::domain`] keeps count.
+//! The connections of a peer share one buffer. The first connection that needs the buffer creates
+//! it. It is destroyed together with the last of the peer and these connections, which
+//! [`crate::domain`] counts.
 
 use core::ptr::{NonNull, null_mut};
 
@@ -18,7 +19,7 @@ use crate::teardown::End;
 
 const FILE: File = File::FlushBuffer;
 
-/// Where the reads of flushes go; nobody looks at what they bring.
+/// The memory into which flushes read. Nothing uses these data.
 pub(crate) struct FlushBuffer {
     /// Before the page: it must not outlive what it registers.
     mr: Mr,
@@ -55,8 +56,7 @@ impl End for Shared<FlushBuffer> {
     }
 }
 
-/// A whole page of its own, shared with child processes: a fork must not move what the device
-/// writes to.
+/// A whole page, shared with child processes: after a fork, it must stay where the device writes.
 struct Page {
     address: NonNull<c_void>,
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! librpma: remote persistent memory access over RDMA.
 //!
-//! A drop-in replacement for the C library librpma 1.3.0: the same 84 functions, header, SONAME
-//! and symbol versions. An exported function is a shell: it checks and borrows what the C caller
-//! gives it, and calls the object behind it. Objects work on the owners of provider objects in
+//! A drop-in replacement for the C library librpma 1.3.0: the same 84 functions, header, SONAME and
+//! symbol versions. An exported function is a shell: it checks and borrows what the C caller gives
+//! it, and calls the object behind it. Objects work on the owners of provider objects in
 //! [`provider`].
 //!
 //! # Layers
@@ -28,18 +28,18 @@
 //!
 //! # Safety
 //!
-//! The C caller promises, and every exported function relies on it:
+//! Every exported function relies on what the C caller promises:
 //!
-//! 1. A pointer to an object of this library, or to an open device, is NULL or points to a live
-//!    one of that type, which is not deleted before the call returns.
+//! 1. A pointer to an object of this library, or to an open device, is NULL, or points to an object
+//!    of that type that is not deleted before the call returns.
 //! 2. Any other pointer is NULL, or points to memory that can be read or written as the function
 //!    says, until the call returns. A string ends with NUL.
 //! 3. A pointer to a handle is NULL, or points to a handle that is NULL or was given by this
 //!    library and not deleted, and that nobody else uses during the call.
 //! 4. A pointer that comes with a length is NULL or points to that many bytes.
 //! 5. Memory that is registered stays mapped until it is deregistered.
-//! 6. No thread changes the environment while dlopen(3) loads the library, which reads it then, as
-//!    getenv(3) asks of every program.
+//! 6. No thread changes the environment while dlopen(3) loads the library, because the library
+//!    reads the environment then. getenv(3) asks the same of every program.
 //!
 //! Each function says which calls may run at the same time in other threads.
 
@@ -102,8 +102,8 @@ mod layers;
 #[cfg(test)]
 mod scenarios;
 
-/// Reads the environment, once, when the library is loaded: at the start of the program, or by
-/// dlopen(3) beside its threads, which leave the environment alone meanwhile (promise 6).
+/// Reads the environment once, when the library is loaded: when the program starts, or in
+/// dlopen(3). Other threads do not change the environment meanwhile (promise 6).
 extern "C" fn configure() {
     log::configure();
     native::configure();
@@ -113,8 +113,8 @@ extern "C" fn configure() {
 #[unsafe(link_section = ".init_array")]
 static CONFIGURE: extern "C" fn() = configure;
 
-/// Never called: the shipped library has no panic path, as a test checks. The language wants a
-/// handler all the same.
+/// Never called: a test checks that the library has no panic path. But the language requires a
+/// handler.
 #[cfg(not(test))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Log messages: thresholds, the user's log function, and the default one (stderr and syslog).
 //!
-//! Messages are put together in a buffer on the stack. Logging never allocates and never changes
-//! `errno`, not even when the user's function does.
+//! A message is put together in a buffer on the stack. Logging never allocates memory. It never
+//! changes `errno`, even if the user's function does: `send` restores it.
 
 use core::ffi::CStr;
 use core::marker::PhantomData;
@@ -280,7 +280,7 @@ pub(crate) fn configure() {
         THRESHOLD_AUX.preset(level);
         THRESHOLD.preset(level.max(Level::Warning as c_int));
     } else if aux.value.is_some() {
-        // Who wants messages on stderr looks there for what is wrong with the wish.
+        // A user who wants messages on stderr looks there for this warning, too.
         THRESHOLD_AUX.preset(Level::Warning as c_int);
         aux.ignored(c"rpma_log");
         THRESHOLD_AUX.preset(DISABLED);

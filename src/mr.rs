@@ -49,7 +49,7 @@ const USAGE_ALL: c_int = 0xff;
 
 /// A region of this process's memory that is registered with a peer's device.
 pub struct MrLocal {
-    // What data segments are made of, here to save them the way to the MR.
+    // Copies of the MR's fields that a data segment needs, so that posting need not read the MR.
     addr: u64,
     lkey: u32,
     usage: u8,
@@ -543,7 +543,7 @@ impl MrLocal {
         // SAFETY: a live PD knows its device.
         let read_dst = unsafe { read_dst_access((*pd).context) };
         let mut access = access_flags(usage, read_dst, domain.caps());
-        // A success leaves no trace of the tries before it.
+        // If a later try succeeds, `errno` is as it was before the first.
         let errno_before = errno::get();
         let remedies = remedies(usage, domain.caps());
         let mut untried = remedies.iter();
@@ -606,7 +606,7 @@ impl MrLocal {
     }
 }
 
-/// Other access to ask for where memory was refused.
+/// Another access to try if the device refuses the memory.
 struct Remedy {
     /// What the device said when it refused.
     errno: c_int,
@@ -615,7 +615,7 @@ struct Remedy {
 }
 
 impl Remedy {
-    /// The access to try next; none where this remedy is for another failure or changes nothing.
+    /// The access to try next, or none if this remedy is for another failure or changes nothing.
     fn apply(&self, errno: c_int, access: u32) -> Option<u32> {
         let changed = (access | self.add) & !self.remove;
         (errno == self.errno && changed != access).then_some(changed)
@@ -629,8 +629,8 @@ fn remedies(usage: c_int, caps: DeviceCaps) -> [Remedy; 3] {
     let only_if = |wanted: bool, access: u32| if wanted { access } else { 0 };
     [
         Remedy { errno: libc::EOPNOTSUPP, add: only_if(caps.odp, ACCESS_ON_DEMAND), remove: 0 },
-        // A device with native flush takes persistent memory only for a persistent one. Flushes by
-        // reading still work.
+        // A device with native flush accepts only persistent memory for a persistent native flush.
+        // Flushes by reading work without this access.
         Remedy { errno: libc::EINVAL, add: 0, remove: ACCESS_FLUSH_PERSISTENT },
         Remedy { errno: libc::EFAULT, add: 0, remove: only_if(only_read, ACCESS_LOCAL_WRITE) },
     ]
@@ -716,7 +716,7 @@ impl MrRemote {
             return Err(refused!(Inval, name, c"the descriptor's usage is 0"));
         }
         let region = Owned::new(region)?;
-        // Checked here, since the numbers take more time than all else.
+        // Checked here, since formatting the numbers would take more time than everything else.
         if enabled(Level::Debug) {
             log!(
                 Debug,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Which native operations a QP is asked for, and what is tried where it is refused.
+//! Which native operations the library requests for a QP, and what it tries if the QP is refused.
 //!
-//! A native operation breaks with targets that do not know it, and the descriptor of a region does
-//! not say whether its host does. So the user has to ask for them, by `RPMA_FLUSH` and
-//! `RPMA_ATOMIC_WRITE`. The device has to have them, and the driver to grant them.
+//! A native operation fails with a target that does not know it, and the descriptor of a region
+//! does not say whether the target does. So the library uses a native operation only if the user
+//! requests it with `RPMA_FLUSH` or `RPMA_ATOMIC_WRITE`, the device has it, and the driver grants
+//! it.
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -15,7 +16,7 @@ use crate::provider::qp::{Features, Qp, QpAttributes};
 
 const FILE: File = File::Native;
 
-/// The bits of the native operations that the user asks for.
+/// The bits of the native operations that the user requests.
 static REQUESTED: AtomicU8 = AtomicU8::new(0);
 
 /// Reads `RPMA_FLUSH` and `RPMA_ATOMIC_WRITE`. Called once, when the library is loaded.
@@ -51,7 +52,7 @@ pub(crate) struct NativeChoice {
 }
 
 impl NativeChoice {
-    /// What is requested is asked for only where the device has it, too.
+    /// Of what the user requests, only what the device has is requested for a QP.
     pub(crate) const fn new(requested: Features, device: Features) -> Self {
         Self {
             requested,

@@ -20,9 +20,9 @@ pub struct rpma_conn_private_data {
     pub len: u8,
 }
 
-/// Private data of the other side's. Until some have come there is room for all that can, so that
-/// an event that brings some cannot fail; the room goes when it brings none. Data stay in their
-/// place, since callers keep pointers to them.
+/// The private data of the other side. Before they arrive, there is already memory for as many
+/// bytes as can arrive, so that the event that brings them cannot fail. If the event brings none,
+/// this memory is freed. The data never move, since callers keep pointers to them.
 pub(crate) struct PrivateData {
     /// 0 as long as there are none.
     len: AtomicU8,
@@ -40,7 +40,7 @@ impl PrivateData {
         Ok(new)
     }
 
-    /// Keeps `data`, which are all that will come, unless there are some already.
+    /// Keeps `data`, unless there are data already. No further data will come.
     pub(crate) fn store(&self, data: &[u8]) {
         if self.len.load(Ordering::Relaxed) != 0 {
             return;
@@ -79,9 +79,9 @@ impl Bytes {
         Ok(Self { ptr: AtomicPtr::new(ptr), room })
     }
 
-    /// Takes over what there is room for of `data`, or gives the room back where there are none.
-    /// Tells how many bytes there are now. One thread at a time calls it, and not again after it
-    /// took some.
+    /// Copies as much of `data` as there is room for, or frees the memory if `data` is empty.
+    /// Returns the number of bytes copied. Only one thread at a time calls it, and not again after
+    /// it has copied some.
     fn fill(&self, data: &[u8]) -> u8 {
         let room = self.as_ptr();
         if room.is_null() {

@@ -56,8 +56,8 @@ impl<'a> Place<'a> {
         Part::Quoted(self.service)
     }
 
-    /// An id that is bound to the address, or has found the way to it. The lookup's outcome is
-    /// freed when the caller is done with the id's making.
+    /// An id that is bound to the address, or for which the route to it is resolved. The caller
+    /// frees the result of the lookup after it has used the id.
     #[inline(never)]
     pub(crate) fn open(&self) -> Result<(CmId, AddrInfo)> {
         let errno_before = errno::get();
@@ -110,7 +110,7 @@ impl<'a> Place<'a> {
         CmId::create(channel, self.function)
     }
 
-    /// All that one address can fail at: it is none then, for the reason given.
+    /// Binds or resolves one address. If that fails, returns the reason.
     #[inline(never)]
     fn settle(&self, id: &CmId, source: *mut sockaddr, address: *mut sockaddr) -> Option<Miss> {
         let (raw, timeout_ms) = (id.as_ptr(), self.timeout_ms);
@@ -308,8 +308,8 @@ impl AddrInfo {
     #[cold]
     #[inline(never)]
     fn lookup_failed(place: &Place, code: c_int, errno: c_int) -> Failure {
-        // librdmacm's own failures are -1 with errno, and so is a failure of the system below the
-        // resolver; everything else is an EAI code.
+        // If librdmacm itself or the system below the resolver fails, the code is -1 or EAI_SYSTEM,
+        // and errno is set. Every other code is an EAI code.
         let (cause, errno) = match code {
             -1 | libc::EAI_SYSTEM if errno != 0 => (Part::Cause(errno), errno),
             libc::EAI_AGAIN => (Part::Resolver(code), libc::EAGAIN),

@@ -164,7 +164,7 @@ impl CmId {
 
     /// Makes the id report to `channel` from now on, and not block any more.
     pub(crate) fn migrate(&mut self, channel: EventChannel) -> Result {
-        // Kept also where migrating fails: who knows how far that went.
+        // The channel is kept even if migrating fails, since the id may use it already.
         let channel = self.channel.insert(channel).0.as_ptr();
         // SAFETY: both are alive.
         check_errno!(c"rdma_migrate_id", unsafe { rdma_migrate_id(self.as_ptr(), channel) })
@@ -175,8 +175,8 @@ impl CmId {
         check_errno!(c"rdma_connect", unsafe { rdma_connect(self.as_ptr(), param) })
     }
 
-    /// Accepts an incoming request. Whatever comes of it, the request has been answered: where
-    /// the accept fails, the kernel has rejected it.
+    /// Accepts an incoming request. Afterwards the request has been answered, even if this fails:
+    /// then the kernel has rejected it.
     pub(crate) fn accept(&mut self, param: &mut rdma_conn_param) -> Result {
         self.id.pending = false;
         // SAFETY: the id is alive, and so is what `param` points to.
@@ -205,8 +205,8 @@ impl End for CmId {
     }
 }
 
-/// An id of librdmacm. One that stands for an incoming request is rejected when it goes
-/// unanswered.
+/// An id of librdmacm. If it stands for an incoming request that has not been answered, the request
+/// is rejected when the id is destroyed.
 struct RawId {
     raw: NonNull<rdma_cm_id>,
     /// An incoming request that was neither accepted nor rejected.

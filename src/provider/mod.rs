@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Owners of libibverbs and librdmacm objects.
 //!
-//! Each owner undoes itself silently when dropped, which is the undo path of a constructor that
-//! fails half-way. `End` does the same and reports a failure: a log line and the error. A
-//! call that fails logs one line here, where its name is known, unless its doc says otherwise.
+//! An owner that is dropped destroys its object, and reports no failure. This is how a constructor
+//! that fails half-way cleans up. `End` also destroys the object, but reports a failure: it logs a
+//! line and returns the error. A call that fails logs one line here, where its name is known,
+//! unless its doc says otherwise.
 //!
-//! Fields of the provider's structures are read through the pointer, one by one: other threads may
-//! write others, which a reference to the whole would rule out.
+//! Fields of the provider's structures are read one by one through the pointer. A reference to the
+//! whole structure is not allowed, since other threads may write its other fields.
 //!
-//! Owners do not keep what they depend on alive. Types that hold several of them declare their
-//! fields in the order in which they must go.
+//! An owner does not keep alive what it depends on. A type with several owners declares them in the
+//! order in which they must be destroyed.
 
 use libc::c_int;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Queue pairs and work requests.
 //!
-//! The data path: it allocates nothing, locks nothing, and writes only the part of a work request
-//! that drivers read. They do read immediate data, remote address and rkey of every opcode, so
-//! these are zero where an operation has none.
+//! This is the data path. It allocates nothing, locks nothing, and writes only those fields of a
+//! work request that drivers read. Drivers read immediate data, remote address and rkey for every
+//! opcode, so these are zero if an operation does not use them.
 
 use core::ffi::CStr;
 use core::mem::{MaybeUninit, transmute};
@@ -28,8 +28,8 @@ use crate::teardown::End;
 
 const FILE: File = File::Qp;
 
-/// A set of what a QP is asked for and not every device has: the operations that newer ones do
-/// natively, and data inline.
+/// A set of features that can be requested for a QP and that not every device has: the native
+/// operations, and inline data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Features(u8);
 

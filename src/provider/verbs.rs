@@ -182,8 +182,8 @@ impl Destroy for NonNull<ibv_mr> {
     }
 }
 
-/// The `ibv_access_flags` that the destination of reads needs: on iWARP, where the answer to a
-/// read comes as a write, remote write access too.
+/// The `ibv_access_flags` that the destination of reads needs. On iWARP, the answer to a read
+/// arrives as a write, so remote write access is needed, too.
 ///
 /// # Safety
 ///
@@ -229,9 +229,10 @@ impl Destroy for NonNull<ibv_comp_channel> {
     }
 }
 
-/// Takes the next completion event off `channel` and gives the CQ it is about. Without an event
-/// it blocks, or fails on a non-blocking fd; neither that nor a signal is worth a log line.
-/// Whatever else fails would fail again, and the caller must not take it for a CQ at rest.
+/// Takes the next completion event off `channel` and returns its CQ. If there is no event, it
+/// blocks, or fails if the fd is non-blocking. It does not log that, or a signal. Every other
+/// failure would happen again, so it is an error of its own: the caller must not take it for an
+/// empty CQ.
 ///
 /// # Safety
 ///
@@ -275,8 +276,8 @@ pub(crate) struct CountedCq {
 }
 
 impl CountedCq {
-    /// Acknowledging takes a mutex, so it is done for this many events at once. Destroying a CQ
-    /// waits for all of them, so the rest is acknowledged before that.
+    /// Acknowledging locks a mutex, so it is done for this many events at once. Destroying a CQ
+    /// waits until all events are acknowledged, so the rest is acknowledged before that.
     const ACK_BATCH: i32 = 64;
 
     /// # Safety
