@@ -113,7 +113,11 @@ impl NativeChoice {
     }
 
     fn remember(&self, sq_size: u32, features: Features) {
-        self.native.store(features.in_both(Features::NATIVE).to_bits(), Ordering::Relaxed);
+        let native = features.in_both(Features::NATIVE).to_bits();
+        // Written only when it changes: DRD takes the stores of several threads for a race.
+        if self.native.load(Ordering::Relaxed) != native {
+            self.native.store(native, Ordering::Relaxed);
+        }
         if !features.has(Features::INLINE) {
             self.no_inline_from.fetch_min(sq_size.into(), Ordering::Relaxed);
         }

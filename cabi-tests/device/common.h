@@ -29,7 +29,9 @@
 
 #include <librpma.h>
 
+#ifndef PROGRAM_SECONDS
 #define PROGRAM_SECONDS	30	/* no program lives longer */
+#endif
 #ifndef WAIT_MS
 #define WAIT_MS		10000	/* no single wait is longer */
 #endif

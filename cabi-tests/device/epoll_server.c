@@ -16,7 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef CLIENTS
 #define CLIENTS	8
+#endif
 #define ROUNDS	10
 #define LEN	512
 
