@@ -639,7 +639,8 @@ fn remedies(usage: c_int, caps: DeviceCaps) -> [Remedy; 3] {
 /// Tells why memory could not be registered.
 fn reg_failed(errno: c_int, caps: DeviceCaps) -> Failure {
     if errno == libc::EOPNOTSUPP && !caps.odp {
-        let why = c"ibv_reg_mr() failed: the memory needs on-demand paging, as files on a DAX file \
+        let why =
+            c"ibv_reg_mr() failed: the memory needs on-demand paging, as files on a DAX file \
             system do, and the device has none (a device DAX works): %";
         log!(Error, c"rpma_mr_reg", why, Part::Cause(errno));
         return Failure::provider(errno);
