@@ -119,7 +119,7 @@ check: ## run all tests, for about 20 minutes; installs the packages they need
 	$(CARGO) test --workspace --locked
 	$(call RUN_CTEST,--parallel 2)
 
-test: ## run the tests that take no guest, valgrind or network, for less than two minutes
+test: ## run the tests without the labels guest, valgrind, packages and arch, in two minutes once they are built
 	tools/install-packages test
 	@$(MAKE) --no-print-directory all test-programs
 	@$(MAKE) --no-print-directory check-header
@@ -165,7 +165,7 @@ man: ## make the manual pages
 # Written last, so it stands for all of them.
 $(BUILD)/man/man7/librpma.7: include/librpma.h Cargo.toml $(MAN_SOURCES)
 	man/generate $(BUILD)/man
-	@echo 'read them with MANPATH=$(abspath $(BUILD)/man) man librpma'
+	@echo 'read them with MANPATH=$(abspath $(BUILD)/man): man librpma'
 
 install: all ## install library, header, librpma.pc and CMake package (DESTDIR, PREFIX, LIBDIR)
 	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(PKGCONFIGDIR)" \

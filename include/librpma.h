@@ -168,8 +168,8 @@ enum rpma_conn_event {
      */
     RPMA_CONN_REJECTED,
     /**
-     * The other side could not be reached, or did not answer. See rpma_conn_next_event() for what
-     * it means after RPMA_CONN_ESTABLISHED.
+     * The other side could not be reached, or did not answer. It can also come after
+     * RPMA_CONN_ESTABLISHED, on a connection that goes on working.
      */
     RPMA_CONN_UNREACHABLE,
 };

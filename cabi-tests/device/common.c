@@ -6,12 +6,15 @@
 #include "common.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -265,6 +268,43 @@ count_resources(const char *kind)
 	}
 	CHECK(pclose(list) == 0);
 	return count;
+}
+
+/*
+ * /etc itself is the host's, and may lack the file. So this process gets another one, of links to
+ * what is in it, and of the file.
+ */
+void
+set_etc_file(const char *name, const char *text)
+{
+	char base[64], path[600], target[600];
+	struct dirent *entry;
+
+	CHECK(unshare(CLONE_NEWNS) == 0);
+	CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+	snprintf(base, sizeof(base), "/run/etc.%d", (int)getpid());
+	CHECK(mkdir(base, 0755) == 0);
+	CHECK(mount("etc", base, "tmpfs", 0, NULL) == 0);
+	snprintf(path, sizeof(path), "%s/of_host", base);
+	CHECK(mkdir(path, 0755) == 0);
+	CHECK(mount("/etc", path, NULL, MS_BIND, NULL) == 0);
+	DIR *etc = opendir(path);
+	snprintf(path, sizeof(path), "%s/etc", base);
+	CHECK(etc != NULL && mkdir(path, 0755) == 0);
+	while ((entry = readdir(etc)) != NULL) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+				strcmp(entry->d_name, name) == 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/etc/%s", base, entry->d_name);
+		snprintf(target, sizeof(target), "%s/of_host/%s", base, entry->d_name);
+		CHECK(symlink(target, path) == 0);
+	}
+	CHECK(closedir(etc) == 0);
+	snprintf(path, sizeof(path), "%s/etc/%s", base, name);
+	FILE *file = fopen(path, "w");
+	CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+	snprintf(path, sizeof(path), "%s/etc", base);
+	CHECK(mount(path, "/etc", NULL, MS_BIND, NULL) == 0);
 }
 
 /* ---- log ------------------------------------------------------------- */

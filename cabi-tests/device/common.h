@@ -111,6 +111,9 @@ bool is_soft_roce(struct ibv_context *device);
 /* how many "cm_id"s, "mr"s, "qp"s ... the kernel keeps for this process */
 int count_resources(const char *kind);
 
+/* a file of /etc with this text, for this process alone, whether the machine has one or not */
+void set_etc_file(const char *name, const char *text);
+
 /* ---- log ------------------------------------------------------------- */
 
 /* counts ERROR lines instead of printing them, from here on */

@@ -15,6 +15,7 @@ main(void)
 		"-57976", "-1", "99999999999999999999" };
 	static const char *const good[] = { "0", "-0", "", "http", "65535", "\t65535" };
 	test_begin();
+	set_etc_file("services", "http 80/tcp\n");
 	struct rpma_peer *peer = peer_of_local(test_address());
 	struct rpma_conn_req *req = NULL;
 	struct rpma_ep *ep = NULL;

@@ -8,27 +8,9 @@
 
 #include "common.h"
 
-#include <sched.h>
-#include <sys/mount.h>
-
 /* reserved for documentation, so nobody's */
 #define NOBODY	"192.0.2.7"
 #define NOBODY2	"192.0.2.8"
-
-/* an /etc/hosts for this process alone */
-static void
-set_hosts(const char *text)
-{
-	const char *path = "/run/f34_hosts";
-	FILE *file = fopen(path, "w");
-
-	CHECK(file != NULL);
-	CHECK(fputs(text, file) >= 0 && fclose(file) == 0);
-	CHECK(unshare(CLONE_NEWNS) == 0);
-	CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
-	CHECK(mount(path, "/etc/hosts", NULL, MS_BIND, NULL) == 0);
-	CHECK(remove(path) == 0 || errno == EBUSY);
-}
 
 int
 main(void)
@@ -46,7 +28,7 @@ main(void)
 			NOBODY " f34-nobody\n" NOBODY2 " f34-nobody\n::1 f34-local\n%s f34-local\n"
 			"127.0.1.1 f34-debian\n%s f34-debian\n",
 			test_address(), test_address(), test_address());
-	set_hosts(hosts);
+	set_etc_file("hosts", hosts);
 	count_errors();
 
 	OK(rpma_utils_get_ibv_context(test_address(), RPMA_UTIL_IBV_CONTEXT_LOCAL, &device));
