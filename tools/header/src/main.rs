@@ -48,7 +48,8 @@ fn none_is_missing(sources: &Path) -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(sources)? {
         let path = entry?.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let exports = path.is_file() && fs::read_to_string(&path)?.contains("extern \"C\" fn rpma_");
+        let exports =
+            path.is_file() && fs::read_to_string(&path)?.contains("extern \"C\" fn rpma_");
         if exports && !FILES.contains(&&*name) {
             return Err(format!("{name}.rs exports functions: add it to FILES").into());
         }
