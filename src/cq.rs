@@ -22,7 +22,7 @@ pub struct Cq {
 end_in_order! {
     struct Objects {
         cq: Owner<CountedCq>,
-        /// None where the connection's CQs share one.
+        /// None if the CQs of the connection share a channel.
         own_channel: Option<CompChannel>,
     }
 }
@@ -205,7 +205,7 @@ impl Cq {
         self.objects.cq.as_ptr()
     }
 
-    /// Accounts for an event of this CQ that was taken off its channel, and asks for the next.
+    /// Counts an event of this CQ that was taken off its channel, and asks for the next one.
     #[inline]
     pub(crate) fn event_taken(&self) -> Result {
         self.objects.cq.event_taken();
@@ -235,7 +235,7 @@ impl Cq {
         Ok(())
     }
 
-    /// Out of line, so that getting one by one is fast.
+    /// Out of line, so that taking completions one by one is fast.
     ///
     /// # Safety
     ///
@@ -258,11 +258,11 @@ impl End for Cq {
     }
 }
 
-/// What a poll that brought nothing usable means.
+/// The failure of a poll that gave no completion, or more than it was asked for.
 #[inline(never)]
 fn poll_failed(got: c_int) -> Failure {
     if got == 0 {
-        // Polled in a loop: this has to be fast.
+        // Programs poll in a loop, so this has to be fast.
         if enabled(Level::Debug) {
             log!(Debug, c"rpma_cq_get_wc", c"no completion");
         }

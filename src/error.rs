@@ -44,7 +44,8 @@ pub(crate) enum Error {
 /// An error together with the `errno` at the time when it happened. So the caller gets that
 /// `errno`, whatever cleaning up and logging do to it afterwards.
 ///
-/// One word that is never 0: a result without a value is a register, and its check one compare.
+/// It is one word that is never 0. So a result without a value fits in a register, and checking it
+/// is one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure(NonZeroU64);
 
@@ -109,8 +110,8 @@ pub(crate) mod errno {
         unsafe { *libc::__errno_location() = value }
     }
 
-    /// Calls `f` with `errno` 0, for providers that do not always set it. Gives `f`'s value and
-    /// the `errno` it left; `errno` itself is as it was before.
+    /// Calls `f` with `errno` 0, for providers that do not always set it. Returns `f`'s value and
+    /// the `errno` that `f` left, and restores `errno`.
     pub(crate) fn cleared<T>(f: impl FnOnce() -> T) -> (T, c_int) {
         let before = get();
         set(0);

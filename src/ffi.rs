@@ -16,7 +16,7 @@ use crate::error::{Checked, Error, Result, status};
 #[allow(non_camel_case_types)]
 pub type c_bool = u8;
 
-/// Borrows the object behind `ptr`, which is `RPMA_E_INVAL` when NULL.
+/// Borrows the object behind `ptr`. NULL is `RPMA_E_INVAL`.
 ///
 /// # Safety
 ///
@@ -33,7 +33,7 @@ pub(crate) fn required<T>(ptr: *const T) -> Checked<*const T> {
     if ptr.is_null() { Err(Error::Inval) } else { Ok(ptr) }
 }
 
-/// The `T` that the `len` bytes at `ptr` begin with; none where they are too few.
+/// The `T` at the start of the `len` bytes at `ptr`, or none if there are too few bytes.
 ///
 /// # Safety
 ///
@@ -57,7 +57,7 @@ pub(crate) unsafe fn read<T: Copy>(ptr: *const T) -> Option<T> {
     (!ptr.is_null()).then(|| unsafe { ptr.read_unaligned() })
 }
 
-/// An out-parameter. It may point to memory that was never written, so it is only ever written.
+/// An out-parameter. The memory may be uninitialised, so we write it and never read it.
 pub(crate) struct Out<'a, T>(NonNull<T>, PhantomData<&'a mut T>);
 
 impl<T> Out<'_, T> {
@@ -89,7 +89,8 @@ impl<T> Out<'_, T> {
 }
 
 impl<T> Out<'_, *mut T> {
-    /// Hands an object to the caller, who owns it from here on, unless it could not be made.
+    /// Gives the object to the caller, who owns it from now on. If it could not be made, the
+    /// out-parameter is left as it is.
     #[inline]
     pub(crate) fn give(self, made: Result<Owned<T>>) -> Result {
         self.set(made?.into_raw());
@@ -139,7 +140,7 @@ impl<T> Owned<T> {
         cast
     }
 
-    /// The value, out of its heap memory, which is freed.
+    /// Takes the value out of its heap memory, and frees the memory.
     pub(crate) fn into_inner(self) -> T {
         let raw = self.into_raw();
         // SAFETY: `raw` was ours alone; the value is moved out once and the memory freed once.
@@ -177,7 +178,7 @@ impl<T> Drop for Owned<T> {
     }
 }
 
-/// Takes the object out of the caller's handle, which is NULL from here on.
+/// Takes the object out of the caller's handle, and sets the handle to NULL.
 ///
 /// # Safety
 ///
@@ -195,7 +196,7 @@ pub(crate) unsafe fn take<T>(handle: *mut *mut T) -> Checked<Option<Owned<T>>> {
     Ok(NonNull::new(object).map(|object| unsafe { Owned::from_raw(object) }))
 }
 
-/// What every `*_delete` does: nothing for an empty handle, else `teardown` of the object.
+/// What every `*_delete` does: it calls `teardown` with the object, if the handle has one.
 ///
 /// # Safety
 ///
@@ -233,7 +234,7 @@ struct Counted<T> {
     value: T,
 }
 
-/// A heap object with several owners, gone with the last. `Arc` would abort where `malloc` fails.
+/// A heap object with several owners. The last owner frees it. `Arc` would abort if `malloc` fails.
 pub(crate) struct Shared<T>(NonNull<Counted<T>>);
 
 // SAFETY: a share gives `&T` to whoever holds it and may be the one that drops `T`.
@@ -267,7 +268,7 @@ impl<T> Shared<T> {
         Some(unsafe { Owned::from_raw(raw) }.into_inner().value)
     }
 
-    /// The address that stands for this share, which does not end.
+    /// Turns this share into an address, without ending the share.
     pub(crate) fn into_raw(self) -> *mut c_void {
         let raw = self.0.as_ptr().cast();
         core::mem::forget(self);
@@ -293,7 +294,7 @@ impl<T> Deref for Shared<T> {
 }
 
 impl<T> Drop for Shared<T> {
-    /// Out of line: many constructors may have to undo it.
+    // Out of line, because many constructors have it on their undo path.
     #[inline(never)]
     fn drop(&mut self) {
         drop(Self(self.0).into_inner());

@@ -66,7 +66,7 @@ pub type rpma_log_threshold_raw = c_int;
 /// - `function_name`: the function that the message is about: one of this library, or the one of
 ///   libibverbs or librdmacm that failed.
 /// - `message_format`: the printf(3) format of the message, followed by its arguments.
-// Stands for the C function type, of which only pointers occur.
+// This stands for the C function type. The library only handles pointers to it.
 #[allow(non_camel_case_types)]
 pub struct rpma_log_function {
     _function: c_void,
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn rpma_log_set_function(log_function: *mut rpma_log_funct
     0
 }
 
-/// The level of a message of ours.
+/// The level of a message that the library logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum Level {
@@ -320,7 +320,7 @@ pub(crate) struct Variable {
 }
 
 impl Variable {
-    /// Has no value in a setuid program.
+    /// In a setuid program it has no value.
     pub(crate) fn read(name: &'static CStr) -> Self {
         // SAFETY: `name` is a C string. We are called while the library is loaded, when nobody
         // changes the environment (promise 6), and the value is used no longer than that.
@@ -328,7 +328,7 @@ impl Variable {
         Self { name, value }
     }
 
-    /// Warns that the value means nothing, if there is one.
+    /// If there is a value, warns that it is ignored.
     #[inline(never)]
     pub(crate) fn ignored(self, function: &'static CStr) {
         if self.value.is_some() {
@@ -338,7 +338,8 @@ impl Variable {
     }
 }
 
-/// A C string by its address alone. Code that logs passes several of them, and stays small so.
+/// A C string, known by its address alone. Code that logs passes several of them; so it stays
+/// small.
 #[derive(Clone, Copy)]
 pub(crate) struct Text<'a>(NonNull<c_char>, PhantomData<&'a CStr>);
 
@@ -356,7 +357,7 @@ impl<'a> Text<'a> {
         Self(unsafe { NonNull::new_unchecked(text.cast_mut()) }, PhantomData)
     }
 
-    /// A string argument of a call; none for NULL.
+    /// A string argument of a call, or none for NULL.
     ///
     /// # Safety
     ///
@@ -369,7 +370,7 @@ impl<'a> Text<'a> {
         self.0.as_ptr()
     }
 
-    /// NULL for none, as a call takes it.
+    /// The address that a C function takes: NULL for none.
     pub(crate) fn or_null(text: Option<Self>) -> *const c_char {
         text.map_or(null(), Self::as_ptr)
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Ending objects: to the end, whatever fails on the way, and the first failure is reported.
+//! How objects end: every part ends, whatever fails on the way, and the first failure is reported.
 
 use crate::error::Result;
 
-/// What can be ended with a report. Dropping it ends it in silence, as the undo path of a
-/// constructor does.
+/// An object that reports when it fails to end. Dropping it ends it without a report: that is the
+/// undo path of a constructor.
 pub(crate) trait End {
     fn end(self) -> Result;
 }

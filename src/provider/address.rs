@@ -172,7 +172,7 @@ impl<'a> Place<'a> {
             if name.text() == first_name.text() {
                 continue;
             }
-            // The cause, which follows, must not be cut.
+            // Leaves room for the cause, which follows.
             if tried.len() < 600 {
                 tried.append(Text::new(c", %"), &[name.text().into()]);
             }
@@ -220,7 +220,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Why an address is none: the call that failed, and its `errno`.
+/// Why an address failed: the call and its `errno`.
 #[derive(Clone, Copy)]
 struct Miss {
     call: Text<'static>,

@@ -42,7 +42,7 @@ impl Features {
     pub(crate) const INLINE: Self = Self(4);
     const ALL: Self = Self(Self::NATIVE.0 | Self::INLINE.0);
 
-    /// This set if `wanted`, else the empty one.
+    /// This set if `wanted`, otherwise the empty set.
     pub(crate) const fn only_if(self, wanted: bool) -> Self {
         if wanted { self } else { Self::NONE }
     }
@@ -63,7 +63,7 @@ impl Features {
         self.0 & ops.0 == ops.0
     }
 
-    /// For log lines; of native operations, at least one.
+    /// The name in log lines. The set must have one or both of the native operations.
     pub(crate) const fn name(self) -> &'static CStr {
         match self {
             Self::FLUSH => c"native flush",
@@ -80,14 +80,14 @@ impl Features {
         Self(bits & Self::ALL.0)
     }
 
-    /// What to try next where a QP with `self` was refused and `wanted` is wished for: of the
-    /// native operations both, the atomic write, the flush, none; then the same without inline
-    /// data. As numbers, these are the next lower ones of the wanted bits.
+    /// The features to try next, if `wanted` was asked for and a QP with `self` was refused. Of the
+    /// native operations these are both, the atomic write, the flush, none; then the same again
+    /// without inline data. Read as numbers, they count down through the wanted bits.
     pub(crate) fn step_down(self, wanted: Self) -> Option<Self> {
         Some(Self(self.0.checked_sub(1)? & wanted.0))
     }
 
-    /// The most bytes that a work request can carry by itself: an atomic write's, or none.
+    /// How many bytes of data a work request may carry inline: those of an atomic write, or none.
     fn inline_data(self) -> u32 {
         if self.has(Self::INLINE) { 8 } else { 0 }
     }
@@ -113,7 +113,7 @@ pub(crate) struct QpAttributes {
 }
 
 impl QpAttributes {
-    /// Tells that a QP with these was refused.
+    /// Logs that a QP with these attributes was refused.
     pub(crate) fn refused(&self, features: Features, errno: c_int) -> Failure {
         let inline = if features.has(Features::INLINE) { c"8" } else { c"0" };
         let text = c"rdma_create_qp_ex(sq_size %, rq_size %, 1 SGE, inline %) failed: %";
@@ -150,14 +150,14 @@ impl QpAttributes {
 pub(crate) struct Qp {
     raw: NonNull<ibv_qp>,
     id: NonNull<rdma_cm_id>,
-    /// The same QP where it can flush natively.
+    /// The same QP, if it can flush natively.
     flush: Option<NonNull<ibv_qp_ex>>,
     atomic_write: AtomicWrite,
 }
 
 /// What an atomic write is.
 enum AtomicWrite {
-    /// A write, whose data go with the work request.
+    /// A write with inline data.
     Emulated,
     /// Native, on the same QP.
     Native(NonNull<ibv_qp_ex>),
@@ -173,7 +173,7 @@ impl Qp {
         attributes: &QpAttributes,
         features: Features,
     ) -> core::result::Result<Self, c_int> {
-        // Made anew for each try, since the provider writes into it.
+        // Made for each attempt, because the provider writes into it.
         let mut attr = attributes.init_attr(features);
         // SAFETY: the id and all that the attributes name are alive.
         if unsafe { rdma_create_qp_ex(id.as_ptr(), &mut attr) } != 0 {
@@ -194,7 +194,8 @@ impl Qp {
         Ok(qp)
     }
 
-    /// Finds the native operations; none where one of `features` is missing after all.
+    /// Finds the functions of the native operations. None if the QP lacks one of `features` after
+    /// all.
     fn find_native(&mut self, features: Features) -> Option<()> {
         // SAFETY: the QP is alive.
         let extended = NonNull::new(unsafe { extended_qp()?(self.raw.as_ptr()) })?;
@@ -217,9 +218,9 @@ impl Qp {
         unsafe { (*self.raw.as_ptr()).qp_num }
     }
 
-    /// Shortens the time after which the other side sends again what came too early for a receive:
-    /// librdmacm leaves it at 0, which stands for 655 ms. For an established QP; without it, as with
-    /// a driver that refuses, all else works.
+    /// Shortens the time after which the other side repeats a message that came before its receive.
+    /// librdmacm leaves it at 0, which means 655 ms. The QP must be established. If a driver
+    /// refuses this, everything else works all the same.
     pub(crate) fn shorten_rnr_timer(&self) {
         /// 0.64 ms.
         const TIMER: u8 = 12;
@@ -319,15 +320,15 @@ impl Qp {
         self.flush.as_ref().map(NativeQp)
     }
 
-    /// Whether an atomic write is a fenced write of inline data. If not, it is for
+    /// Whether an atomic write is a fenced write with inline data. If not, call
     /// [`Qp::write_atomically`].
     #[inline]
     pub(crate) fn emulates_atomic_write(&self) -> bool {
         matches!(self.atomic_write, AtomicWrite::Emulated)
     }
 
-    /// Writes the 8 bytes at `data` natively, if that can be had. Out of line, as it is rare, and
-    /// with its arguments where the callers have them.
+    /// Writes the 8 bytes at `data` with the native operation, if the QP has it. This is rare, so
+    /// it is out of line. Its arguments are in the order in which the callers hold them.
     ///
     /// # Safety
     ///
@@ -358,7 +359,7 @@ impl Qp {
 }
 
 impl End for Qp {
-    /// librdmacm does not tell of failures.
+    /// librdmacm does not report failures.
     fn end(self) -> Result {
         drop(self);
         Ok(())
@@ -381,7 +382,7 @@ fn extended_qp() -> Option<unsafe extern "C" fn(*mut ibv_qp) -> *mut ibv_qp_ex> 
             // SAFETY: a constant name.
             let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"ibv_qp_to_qp_ex".as_ptr()) };
             let address = NonZeroUsize::new(symbol as usize)?;
-            // Another thread finds the same.
+            // Another thread finds the same address.
             let _ = ADDRESS.set(address);
             address
         }
@@ -399,7 +400,7 @@ pub(crate) struct Remote {
     pub(crate) rkey: u32,
 }
 
-/// A work request for the send queue, but for its data and where they go.
+/// A work request for the send queue, without its data and their destination.
 pub(crate) struct SendRequest {
     pub(crate) wr_id: *const c_void,
     pub(crate) opcode: ibv_wr_opcode::Type,
@@ -409,7 +410,7 @@ pub(crate) struct SendRequest {
     pub(crate) imm: u32,
 }
 
-// What posting came to. Told in one place each, so that the compiler can merge the ways there.
+// The results of posting. Each failure is logged in one place, which keeps the callers small.
 
 #[inline(always)]
 fn send_posted(code: c_int) -> Result {

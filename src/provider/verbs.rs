@@ -25,17 +25,17 @@ use crate::log::{File, Text};
 
 const FILE: File = File::Verbs;
 
-/// A size as the provider's `int` can carry it.
+/// A size, limited to what the provider's `int` can hold.
 pub(crate) fn clip(size: u32) -> c_int {
     c_int::try_from(size).unwrap_or(c_int::MAX)
 }
 
-/// What a device can do, as far as it matters here.
+/// Those abilities of a device that the library uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceCaps {
     /// On-demand paging, for RC reads and writes.
     pub(crate) odp: bool,
-    /// A native flush is one of both kinds.
+    /// Native flush counts only if the device has both kinds of it.
     pub(crate) native: Features,
     /// The `ibv_access_flags` of native flushes that it knows.
     pub(crate) flush_access: u32,
@@ -100,7 +100,7 @@ impl Pd {
         })
     }
 
-    /// The PD at `raw`, none for NULL.
+    /// The PD at `raw`, or none for NULL.
     ///
     /// # Safety
     ///
@@ -129,8 +129,8 @@ unsafe impl Send for Mr {}
 unsafe impl Sync for Mr {}
 
 impl Mr {
-    /// Registers `size` bytes at `addr`. A failure is an `errno` and not logged: the caller may
-    /// try again with other flags, and tells when it gives up.
+    /// Registers `size` bytes at `addr`. A failure gives an `errno` and is not logged: the caller
+    /// may try again with other flags, and logs when it gives up.
     ///
     /// # Safety
     ///
