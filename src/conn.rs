@@ -614,7 +614,7 @@ impl Conn {
         self.objects.shared_channel.as_ref().ok_or(Error::NotSharedChannel)
     }
 
-    /// Takes the next event. One that says nothing about the connection is RPMA_E_UNKNOWN.
+    /// Takes the next event. If it says nothing about the connection, gives RPMA_E_UNKNOWN.
     fn next_event(&self, out: Out<rpma_conn_event_raw>) -> Result {
         let event = self.event_channel()?.next()?;
         let kind = event.kind();

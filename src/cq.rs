@@ -258,7 +258,7 @@ impl End for Cq {
     }
 }
 
-/// The failure of a poll that gave no completion, or more than it was asked for.
+/// The failure of a poll: there was no completion, ibv_poll_cq() failed, or it gave too many.
 #[inline(never)]
 fn poll_failed(got: c_int) -> Failure {
     if got == 0 {

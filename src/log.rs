@@ -477,7 +477,7 @@ impl Origin {
     }
 }
 
-/// Logs a message, in whose text each % stands for one of the parts that follow:
+/// Logs a message. Each % in the text is replaced by the next of the parts that follow:
 /// `log!(Error, c"function", c"% bytes", 42_u64)`.
 macro_rules! log {
     ($level:ident, $function:expr, $text:expr $(, $part:expr)* $(,)?) => {
@@ -586,7 +586,7 @@ impl Message {
         let (format, value) = match part {
             Part::Text(text) => (c"%s", text.as_ptr() as usize),
             Part::Quoted(None) => (c"NULL", 0),
-            // A caller's text must leave room for what is said of it.
+            // A caller's text must leave room for what the message says about it.
             Part::Quoted(Some(text)) => {
                 let long = text.bytes().nth(200).is_some();
                 (if long { c"\"%.200s...\"" } else { c"\"%s\"" }, text.as_ptr() as usize)
@@ -703,8 +703,8 @@ fn default_function(origin: Origin, function: Text, message: &Message) {
             )
         };
         let len = usize::try_from(len).unwrap_or(0).min(SIZE - 1);
-        // One write, so that lines of several threads do not mix. There is nobody to tell of a
-        // failure.
+        // One write, so that lines of several threads do not mix. A failure cannot be
+        // reported to anyone.
         // SAFETY: so many bytes were written.
         unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), len) };
     }

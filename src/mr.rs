@@ -676,7 +676,7 @@ pub(crate) fn no_data(offset: usize, len: usize) -> Checked {
     if offset == 0 && len == 0 { Ok(()) } else { Err(Error::Inval) }
 }
 
-/// Makes the compiler keep the code that calls it out of the way.
+/// Makes the compiler move the code that calls it off the fast path.
 #[cold]
 fn rare() {}
 

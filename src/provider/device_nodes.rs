@@ -27,8 +27,8 @@ pub(super) fn open_failed(function: Text, call: &'static CStr) -> Failure {
     Failure::provider(errno)
 }
 
-/// Says which device node is missing or forbidden where that may be what `errno` comes from:
-/// librdmacm and libibverbs give various codes for it. Empty for none.
+/// If `errno` may come from a device node, says which node is missing or forbidden. librdmacm and
+/// libibverbs give various codes for this. Otherwise the text is empty.
 #[cold]
 #[inline(never)]
 pub(super) fn blame(errno: c_int) -> Message {
