@@ -4,6 +4,7 @@
 use core::ffi::CStr;
 use core::mem::ManuallyDrop;
 use core::ops::Deref;
+use core::ptr::NonNull;
 
 use libc::c_int;
 
@@ -36,6 +37,20 @@ impl<T: Destroy> Owner<T> {
     /// `object` is alive and has no other owner.
     pub(super) const unsafe fn new(object: T) -> Self {
         Self(object)
+    }
+}
+
+impl<T> Owner<NonNull<T>>
+where
+    NonNull<T>: Destroy,
+{
+    /// The owner of the object at `raw`, or none for NULL.
+    ///
+    /// # Safety
+    ///
+    /// An object at `raw` is alive and has no other owner.
+    pub(crate) unsafe fn from_raw(raw: *mut T) -> Option<Self> {
+        NonNull::new(raw).map(Self)
     }
 }
 

@@ -99,16 +99,6 @@ impl Pd {
             _ => failed!(c"ibv_alloc_pd", errno),
         })
     }
-
-    /// The PD at `raw`, or none for NULL.
-    ///
-    /// # Safety
-    ///
-    /// A PD at `raw` is alive and has no other owner.
-    pub(crate) unsafe fn from_raw(raw: *mut ibv_pd) -> Option<Self> {
-        // SAFETY: passed on to the caller.
-        NonNull::new(raw).map(|pd| unsafe { Owner::new(pd) })
-    }
 }
 
 impl Destroy for NonNull<ibv_pd> {
@@ -144,7 +134,7 @@ impl Mr {
         // SAFETY: passed on to the caller. An address range that is not mapped is refused.
         let mr = unsafe { ibv_reg_mr(pd, addr, size, access as c_int) };
         // SAFETY: made just now.
-        NonNull::new(mr).map(|mr| unsafe { Owner::new(mr) }).ok_or_else(errno::get)
+        unsafe { Self::from_raw(mr) }.ok_or_else(errno::get)
     }
 
     pub(crate) fn addr(&self) -> *mut c_void {
@@ -207,11 +197,9 @@ impl CompChannel {
     /// `context` is an open device (promise 1).
     pub(crate) unsafe fn create(context: *mut ibv_context) -> Result<Self> {
         // SAFETY: an open device by the caller's promise.
-        let channel = NonNull::new(unsafe { ibv_create_comp_channel(context) });
+        let channel = unsafe { ibv_create_comp_channel(context) };
         // SAFETY: made just now.
-        channel
-            .map(|channel| unsafe { Owner::new(channel) })
-            .ok_or_else(|| failed!(c"ibv_create_comp_channel"))
+        unsafe { Self::from_raw(channel) }.ok_or_else(|| failed!(c"ibv_create_comp_channel"))
     }
 
     pub(crate) fn fd(&self) -> c_int {
@@ -369,9 +357,9 @@ impl Srq {
             attr: ibv_srq_attr { max_wr: size, max_sge: 1, srq_limit: 0 },
         };
         // SAFETY: the PD is alive by the caller's promise, and the attributes are ours.
-        let srq = NonNull::new(unsafe { ibv_create_srq(pd, &mut attr) });
+        let srq = unsafe { ibv_create_srq(pd, &mut attr) };
         // SAFETY: made just now.
-        srq.map(|srq| unsafe { Owner::new(srq) }).ok_or_else(|| failed!(c"ibv_create_srq"))
+        unsafe { Self::from_raw(srq) }.ok_or_else(|| failed!(c"ibv_create_srq"))
     }
 }
 
